@@ -28,7 +28,7 @@ export function auditGauges(registry: Registry): OnAudit {
   const differing = gauge('index_differing_pools', 'Pools and factories whose index is not what the chain holds');
   const unread = gauge(
     'index_unread_pools',
-    'Pools and factories that no node gave at the block of a comparison, or of which no pool of the factory agreed',
+    'Pools and factories that no node gave at the block of a comparison, or of which no pool of the factory shows how it counts',
   );
   return (chainId, counts) => {
     const chain = { chain: String(chainId) };

@@ -20,11 +20,19 @@ it('a value of zeros shows nothing', () => {
 it('a difference of a layout that is not public counts once the fact agreed in a pool of the factory', () => {
   const index = factsOf({ shares: '1,2', admin: '0xa' });
   const chain = { shares: '1,3', admin: '0xa' };
-  const unproven = { kind: 'unproven', block: BLOCK, shown: ['admin'], needs: ['shares'] };
+  const unproven = { kind: 'unproven', block: BLOCK, shown: ['admin'], needs: ['shares'], facts: ['shares'] };
   expect(compareFacts(index, chain, at(new Set(['admin'])))).toEqual(unproven);
   const found = { kind: 'differs', block: BLOCK, shown: ['admin'], facts: ['shares'] };
   expect(compareFacts(index, chain, at(new Set(['shares'])))).toEqual(found);
   expect(compareFacts(index, chain, at(null))).toEqual(found);
+});
+
+it('what the index may only count in another way is no difference from the start', () => {
+  const index = { shares: { value: '1', shows: [], needs: 'units', mayBe: (value: string) => value === '2' } };
+  const found = (shares: string, proven: readonly string[]) => compareFacts(index, { shares }, at(new Set(proven)));
+  expect(found('2', [])).toMatchObject({ kind: 'unproven', needs: ['units'], facts: [] });
+  expect(found('3', [])).toMatchObject({ kind: 'unproven', needs: ['units'], facts: ['shares'] });
+  expect(found('2', ['units'])).toMatchObject({ kind: 'differs', facts: ['shares'] });
 });
 
 it('a difference does not end while the chain does not give its fact', () => {

@@ -27,6 +27,8 @@ export interface IndexedFact {
   readonly shows: readonly string[];
   /** What must have been shown before a difference counts. */
   readonly needs: string;
+  /** Whether the chain may hold this where the index counts in another way; undefined where there is none. */
+  readonly mayBe?: (value: string) => boolean;
 }
 
 /** Facts of one side. One that the side does not have is missing. */
@@ -37,12 +39,13 @@ export type ChainFacts = Readonly<Partial<Record<FactName, string>>>;
 export type Outcome =
   | { readonly kind: 'unknown' }
   | { readonly kind: 'agrees'; readonly block: number; readonly shown: readonly string[] }
-  /** What differs does not count before a pool of the factory shows what it needs. */
+  /** No pool of the factory shows what a difference needs. `facts` differ whatever would be shown. */
   | {
       readonly kind: 'unproven';
       readonly block: number;
       readonly shown: readonly string[];
       readonly needs: readonly string[];
+      readonly facts: readonly FactName[];
     }
   | {
       readonly kind: 'differs';
@@ -70,8 +73,8 @@ export interface Comparison {
  * Compares both sides at a block.
  *
  * 1. A fact that one side does not have is not compared; without the facts of the chain the outcome is unknown.
- * 2. A difference counts only where `proven` has what the fact needs. A layout that is not public may be read wrongly,
- *    and then no pool of its factory agrees.
+ * 2. A difference is proven only where `proven` has what the fact needs. A layout that is not public may be read
+ *    wrongly, and then no pool of its factory agrees.
  * 3. While a fact that differs is missing, the outcome is unknown: its difference does not end.
  */
 export function compareFacts(
@@ -83,16 +86,21 @@ export function compareFacts(
   if (names.length === 0 || differing.some((name) => !names.some((each) => each === name))) return { kind: 'unknown' };
   const shown = new Set<string>();
   const facts: FactName[] = [];
+  const unproven: FactName[] = [];
   const needs = new Set<string>();
   for (const name of names) {
     const fact = index[name];
     if (fact === undefined) continue;
-    if (fact.value !== chain[name]) {
+    const value = chain[name] ?? '';
+    if (fact.value !== value) {
       if (proven === null || proven.has(fact.needs)) facts.push(name);
       else needs.add(fact.needs);
+      if (!fact.mayBe?.(value)) unproven.push(name);
     } else for (const name of fact.shows) shown.add(name);
   }
   const found = { block, shown: [...shown] };
   if (facts.length > 0) return { kind: 'differs', ...found, facts };
-  return needs.size > 0 ? { kind: 'unproven', ...found, needs: [...needs] } : { kind: 'agrees', ...found };
+  return needs.size > 0
+    ? { kind: 'unproven', ...found, needs: [...needs], facts: unproven }
+    : { kind: 'agrees', ...found };
 }

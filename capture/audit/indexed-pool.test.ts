@@ -56,8 +56,24 @@ it('what bins of packed pools hold shows no more than what was moved, and needs 
   ]);
   expect(binFacts(2, [-1, 0], [3, 0])).toEqual([
     { value: '4,5', shows: EQUAL, needs: 'swapsOfEqualUnits' },
-    { value: '10,7', shows: SCALED, needs: 'swapsOfScaledUnits' },
+    { value: '10,7', shows: SCALED, needs: 'swapsOfScaledUnits', mayBe: expect.any(Function) },
   ]);
   // Less than a raw unit of token1 came in, for which a factory that logs raw units logs 0.
-  expect(binFacts(1, [-1, 0], [0, 0])[1]).toEqual({ value: '7,7', shows: LIQUIDITY, needs: 'swapsOfScaledUnits' });
+  expect(binFacts(1, [-1, 0], [0, 0])[1]).toMatchObject({
+    value: '7,7',
+    shows: LIQUIDITY,
+    needs: 'swapsOfScaledUnits',
+  });
+});
+
+it('bins may hold what swaps in raw units explain, each rounded, and nothing else', () => {
+  const scale = 1_000_000_000_000;
+  const fact = binFacts(2, [-1, 0], [3, -2])[1];
+  for (const [held, may] of [
+    [[7 + 3 * scale, 7 - 2 * scale], true],
+    [[7 + 5 * scale, 7], true],
+    [[7 + 5 * scale + 1, 7], false],
+    [[7 + 3 * scale, 7 - 5 * scale], false],
+  ] as const)
+    expect(fact?.mayBe?.(held.join())).toBe(may);
 });

@@ -1,6 +1,7 @@
 import type { Address } from 'viem';
 import { z } from 'zod';
 import { HexAddress } from '../../config/scalars.ts';
+import { absBigint } from '../../protocol/fixed-point.ts';
 import { TOTAL } from '../../protocol/pool-totals.ts';
 import { parseJson } from '../../runtime/json.ts';
 import { FACTS, type IndexedFact, type IndexedFacts, plainFact } from './facts.ts';
@@ -102,15 +103,15 @@ function factsOfState(pool: PoolRow, state: StateRow): IndexedFacts {
   const totals = [state.total0_scaled, state.total1_scaled];
   const fees = [state.notional_fee0_scaled, state.notional_fee1_scaled];
   const { bin_balances0_scaled: balances0, bin_balances1_scaled: balances1 } = state;
-  const hasSwaps = state.activity_totals[TOTAL.swapCount] !== 0n;
+  const swaps = state.activity_totals[TOTAL.swapCount] ?? 0n;
   const [scale0, scale1] = [pool.token0_scale_multiplier, pool.token1_scale_multiplier];
   return {
     pauseLevel: plainFact('pauseLevel', String(state.pause_level)),
     spreadFee: plainFact('spreadFee', String(state.spread_fee_e6)),
     notionalFee: plainFact('notionalFee', String(state.notional_fee_e8)),
     shares: plainFact('shares', state.bin_shares.join()),
-    binBalances0: binBalances(balances0, state.bin_swap_deltas0, scale0, hasSwaps),
-    binBalances1: binBalances(balances1, state.bin_swap_deltas1, scale1, hasSwaps),
+    binBalances0: binBalances(balances0, state.bin_swap_deltas0, scale0, swaps),
+    binBalances1: binBalances(balances1, state.bin_swap_deltas1, scale1, swaps),
     // Null for packed pools.
     ...(cursor.includes(null) ? {} : { cursor: plainFact('cursor', cursor.join(' ')) }),
     ...(totals.includes(null) ? {} : { totals: plainFact('totals', totals.join(' ')) }),
@@ -129,14 +130,19 @@ export const PROVABLE: readonly string[] = [...FACTS, 'pools', ...SHOWN_BY_BALAN
  */
 function binBalances(
   liquidity: readonly bigint[],
-  swaps: readonly bigint[] | null,
+  moves: readonly bigint[] | null,
   multiplier: bigint,
-  hasSwaps: boolean,
+  swaps: bigint,
 ): IndexedFact {
-  const value = liquidity.map((amount, bin) => amount + (swaps?.[bin] ?? 0n)).join();
+  const value = liquidity.map((amount, bin) => amount + (moves?.[bin] ?? 0n)).join();
   const isMoved = (amounts: readonly bigint[] | null) => amounts?.some((amount) => amount !== 0n) ?? false;
   const ofSwaps = multiplier === 1n ? 'swapsOfEqualUnits' : 'swapsOfScaledUnits';
-  const shown = isMoved(swaps) ? ofSwaps : 'liquidity';
+  const shown = isMoved(moves) ? ofSwaps : 'liquidity';
   const shows = isMoved(liquidity) ? SHOWN_BY_BALANCES.slice(0, SHOWN_BY_BALANCES.indexOf(shown) + 1) : [];
-  return { value, shows, needs: hasSwaps ? ofSwaps : 'liquidity' };
+  if (swaps === 0n) return { value, shows, needs: 'liquidity' };
+  if (multiplier === 1n) return { value, shows, needs: ofSwaps };
+  // Raw units of each swap are rounded.
+  const isRaw = (held: string, bin: number) =>
+    absBigint(BigInt(held) - (liquidity[bin] ?? 0n) - (moves?.[bin] ?? 0n) * multiplier) <= swaps * multiplier;
+  return { value, shows, needs: ofSwaps, mayBe: (chain) => chain.split(',').every(isRaw) };
 }

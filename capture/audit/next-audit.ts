@@ -45,6 +45,7 @@ export const NEVER_AUDITED: AuditState = {
  * 3. One comparison in which both agree ends a difference, as does one in which nothing that differs counts.
  * 4. `agreedBlock` is the block of the last comparison that agreed in all; others leave it.
  * 5. Each difference that counts sets `lastDifferenceAt`, which stays.
+ * 6. What is unproven counts where the pool never agreed: its index may be wrong from the start.
  */
 export function nextAudit(
   state: AuditState,
@@ -53,7 +54,7 @@ export function nextAudit(
   if (outcome.kind === 'unknown') return { state, effect: null };
   const shown = [...new Set([...state.shown, ...outcome.shown])].sort();
   const audited = { ...state, auditedBlock: outcome.block, shown };
-  if (outcome.kind === 'agrees' || outcome.kind === 'unproven') {
+  if (outcome.kind === 'agrees' || (outcome.kind === 'unproven' && !isWrongFromStart(state, outcome))) {
     const { agreedBlock, differences } =
       outcome.kind === 'agrees'
         ? { agreedBlock: outcome.block, differences: [] }
@@ -68,3 +69,6 @@ export function nextAudit(
   const suspectedAtBlock = state.suspectedAtBlock ?? indexedBlock;
   return { state: { ...audited, suspectedAtBlock }, effect: null };
 }
+
+const isWrongFromStart = ({ agreedBlock }: AuditState, { facts }: Extract<Outcome, { kind: 'unproven' }>): boolean =>
+  agreedBlock === null && facts.length > 0;

@@ -30,7 +30,9 @@ export async function compareWithStorage({
  * Differences that capture took for those of the index and the chain, at any time: whatever happened, there are none.
  * With the number of pools and factories that it compared: none would show nothing.
  */
-export async function differencesOfIndex({ databaseUrl }: World): Promise<{ audited: number; violations: string[] }> {
+export async function differencesOfIndex({
+  databaseUrl,
+}: World): Promise<{ audited: number; differed: number; violations: string[] }> {
   const client = await connectExact(databaseUrl);
   try {
     const { rows } = await client.query<{ pool: string; facts: readonly string[]; differed: boolean }>(
@@ -40,8 +42,9 @@ export async function differencesOfIndex({ databaseUrl }: World): Promise<{ audi
     const violations = rows
       .filter(({ differed }) => differed)
       .map(({ pool, facts }) => `the index of ${pool} was taken for another one than the chain's (${facts.join()})`);
+    const differed = violations.length;
     if (rows.length === 0) violations.push('no pool of the index was compared with the chain');
-    return { audited: rows.length, violations };
+    return { audited: rows.length, differed, violations };
   } finally {
     await client.end();
   }

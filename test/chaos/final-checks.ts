@@ -14,6 +14,9 @@ export interface FinalChecksReport {
   readonly comparison: Comparison;
   /** Pools whose state was compared with the storage of their contracts. */
   readonly pools: number;
+  /** Pools and factories that capture compared with the chains, and those that it ever took for different ones. */
+  readonly audited: number;
+  readonly differed: number;
   /** Honest pools whose quotes were compared. */
   readonly quotes: number;
   /** What differs from the chains, and what was lost or put out of order on the way to the builders. */
@@ -58,10 +61,9 @@ export async function runFinalChecks(
     say(`${quotes} quotes compared`);
     const deliveries = checkDeliveries(updates, world.builders);
     const audit = await auditOf(world, updates);
-    const index = await differencesOfIndex(world);
-    say(`${index.audited} pools and factories were compared with the chains by capture`);
-    const all = [...storage.violations, ...violations, ...deliveries, ...audit, ...index.violations];
-    return { comparison, pools: storage.pools, quotes, violations: all, caughtUpMs };
+    const { audited, differed, violations: ofIndex } = await differencesOfIndex(world);
+    const all = [...storage.violations, ...violations, ...deliveries, ...audit, ...ofIndex];
+    return { comparison, pools: storage.pools, audited, differed, quotes, violations: all, caughtUpMs };
   } finally {
     await reference.stop();
   }

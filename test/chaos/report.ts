@@ -34,5 +34,6 @@ export function describeReport(report: ChaosReport): string {
     `quote updates acknowledged to clients: ${counts(report.acknowledgements)}`,
     `caught up after ${(finalChecks.caughtUpMs / 1_000).toFixed(1)} s`,
     `equal rows: ${finalChecks.comparison.rows} in ${finalChecks.comparison.relations} tables and views; pools equal to their storage: ${finalChecks.pools}; equal quotes: ${finalChecks.quotes}`,
+    `pools and factories that capture compared with the chains: ${finalChecks.audited}, of which it took for different ones: ${finalChecks.differed}`,
   ].join('\n');
 }
