@@ -17,6 +17,15 @@ export type NodeLog = z.infer<typeof Log>;
 /** The logs of an answer; undefined when it is none. */
 export const logsOf = (result: unknown): NodeLog[] | undefined => z.array(Log).safeParse(result).data;
 
+/** What names a log: its place on a branch, and its contract. */
+const NAME = ['blockHash', 'blockNumber', 'transactionHash', 'logIndex', 'address'] as const;
+
+/** Whether two answers name the same logs in one order, in the same words. Without a parser, as nearly all do. */
+export function nameSame(one: unknown, other: unknown): boolean {
+  if (!Array.isArray(one) || !Array.isArray(other) || one.length !== other.length) return false;
+  return one.every((log, index) => NAME.every((field) => log?.[field] === other[index]?.[field]));
+}
+
 /** The part of a receipt that shows which logs a transaction has; null where a node has none. */
 export const Receipt = z.object({ blockHash: Text, logs: z.array(Log) }).nullable();
 

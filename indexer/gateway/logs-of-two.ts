@@ -6,7 +6,7 @@ import { RpcFailure } from '../../chain/rpc-failure.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { blockOfLogs, type NodeAnswer, type NodeQuestion } from './answer-request.ts';
-import { inOrder, type LogFault, logsOf, missingIn, type NodeLog } from './compare-logs.ts';
+import { inOrder, type LogFault, logsOf, missingIn, type NodeLog, nameSame } from './compare-logs.ts';
 import { judgeLogs } from './judge-logs.ts';
 import { LogPlaces } from './log-places.ts';
 import { countMisplaced } from './logs-asked.ts';
@@ -90,11 +90,16 @@ export class LogsOfTwo {
       this.#assertPlaced(question, result, node);
       first = node;
     });
-    const [answer, others] = await Promise.all([asked, this.#request(second, question)]);
-    const logs = 'result' in answer ? logsOf(answer.result) : undefined;
+    const [answer, other] = await Promise.all([asked, this.#request(second, question)]);
+    const given = 'result' in answer ? answer.result : undefined;
     // The first node may have failed, so that the second one gave both.
-    if (!others || first === second) this.#places.noteLogs(first, logs);
-    if (!logs || !others || first === second) return answer;
+    if (other === undefined || first === second) {
+      this.#places.noteLogs(first, given);
+      return answer;
+    }
+    if (nameSame(given, other)) return answer;
+    const [logs, others] = [logsOf(given), logsOf(other)];
+    if (!logs || !others) return answer;
     const [lacking, surplus] = [missingIn(others, logs), missingIn(logs, others)];
     if (lacking.length + surplus.length === 0) return { result: inOrder(logs) };
     const [found, doubted] = [await judgeLogs(lacking, second, first), await judgeLogs(surplus, first, second)];
@@ -122,7 +127,7 @@ export class LogsOfTwo {
   ): Promise<void> {
     if (leftOut.length + invented.length === 0) return;
     // It may have got the block only now.
-    const again = leftOut.length > 0 ? await this.#request(node, question) : [];
+    const again = leftOut.length > 0 ? logsOf(await this.#request(node, question)) : [];
     if (invented.length === 0 && again && missingIn(leftOut, again).length === 0) return;
     const [{ blockNumber } = { blockNumber: '' }] = [...leftOut, ...invented];
     this.#note(node, { leftOut: leftOut.length, invented: invented.length }, blockNumber);
@@ -137,12 +142,12 @@ export class LogsOfTwo {
   }
 
   /** Undefined where the node fails, or gives logs of other blocks: neither says anything of another node. */
-  async #request(node: RpcEndpoint, question: NodeQuestion): Promise<NodeLog[] | undefined> {
+  async #request(node: RpcEndpoint, question: NodeQuestion): Promise<unknown> {
     const { method, params } = question;
     const signal = AbortSignal.timeout(SECOND_MS);
     const read = (result: unknown) => {
       this.#assertPlaced(question, result, node);
-      return logsOf(result);
+      return result;
     };
     return new ChainRpc([node]).requestOptional(method, params, read, signal).catch(() => undefined);
   }
