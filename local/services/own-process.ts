@@ -8,6 +8,8 @@ export interface OwnProcessOptions
   /** Name of its bundle, as `indexer`. */
   readonly main: string;
   readonly args?: readonly string[];
+  /** Folder of the release that runs. Default: this one. */
+  readonly root?: string | undefined;
   /** Added to this process's environment; undefined removes a variable. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Ready when this URL answers 200, when its output matches, or when the function says so. */
@@ -23,6 +25,7 @@ export interface OwnProcessOptions
 export async function startOwnProcess({
   main,
   args = [],
+  root = PROJECT_ROOT,
   env,
   ready,
   ...rest
@@ -32,7 +35,7 @@ export async function startOwnProcess({
     name: main,
     command: process.execPath,
     args: [...ownMain(main), ...args],
-    cwd: PROJECT_ROOT,
+    cwd: root,
     env: { ...ownEnvironment(main, env), TMPDIR: temp.path },
     afterEnd: temp.remove,
     ready: typeof ready === 'string' ? () => answers(ready) : ready,

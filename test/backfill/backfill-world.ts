@@ -107,12 +107,12 @@ const running = new Set<ChildProcess>();
 
 /** Starts `npm run backfill` without npm, and without the guard of other processes: it must care for its own child. */
 export function backfill(
-  world: Pick<BackfillWorld, 'databaseUrl' | 'chainsFile'>,
+  world: Pick<BackfillWorld, 'databaseUrl' | 'chainsFile'> & { readonly root?: string | undefined },
   parameters: readonly string[],
   env: Readonly<Record<string, string>> = {},
 ): Command {
   const child = spawn(process.execPath, [...ownMain('backfill'), ...parameters], {
-    cwd: PROJECT_ROOT,
+    cwd: world.root ?? PROJECT_ROOT,
     env: ownEnvironment('backfill', { DATABASE_URL: world.databaseUrl, CHAINS_CONFIG: world.chainsFile, ...env }),
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { beforeAll, expect, test } from 'vitest';
+import { servedSchema } from '../../db/served-schema.ts';
 import { fundAccounts, swap } from '../../devnet/actions.ts';
 import { type Deployment, deployProtocol } from '../../devnet/deploy.ts';
 import { connectDevChain } from '../../devnet/dev-chain.ts';
@@ -12,6 +13,7 @@ import { backfill, startBackfillWorld } from '../backfill/backfill-world.ts';
 import { startedWorld } from '../harness/open-world.ts';
 import { auditPools, differencesOf } from './audit-pools.ts';
 import { indexerStarter, type RunningIndexer, waitUntilIndexed } from './indexer-process.ts';
+import { makeOtherRelease } from './other-release.ts';
 import { poolsOf, unlikeLogs } from './unlike-logs.ts';
 
 /**
@@ -25,12 +27,15 @@ const FINAL = '0x46';
 const CHAIN = 31_337;
 
 const world = startedWorld(() => startBackfillWorld(40));
+const release = startedWorld(makeOtherRelease);
 const startIndexer = indexerStarter();
 let younger: Deployment;
 let pools: readonly string[] = [];
 let indexer: RunningIndexer;
 /** The chains file with both factories. */
 let both: string;
+/** Folder of the release that runs; undefined for this one. */
+let root: string | undefined;
 
 const chainOf = (chainId: number) => {
   const chain = world.chains.find((each) => each.chainId === chainId);
@@ -83,8 +88,12 @@ async function writeChainsFiles(): Promise<string> {
 
 async function start(chainsFile: string): Promise<void> {
   // One that was given its schema repairs nothing.
-  const { rows } = await world.database.query<{ schema: string | null }>('SELECT read_model.served_schema() AS schema');
-  indexer = await startIndexer({ ...world, chainsFile, schema: rows[0]?.schema ?? 'onchain_1' });
+  indexer = await startIndexer({
+    ...world,
+    root,
+    chainsFile,
+    schema: (await servedSchema(world.database)) ?? 'onchain_1',
+  });
   await catchUp();
 }
 
@@ -105,7 +114,7 @@ async function differing(chainsFile: string): Promise<readonly string[]> {
 
 /** Fills another index, with both factories. @returns how the command ended */
 async function refill(...parameters: readonly string[]): Promise<number | null> {
-  const command = backfill({ ...world, chainsFile: both }, [...parameters, '--json']);
+  const command = backfill({ ...world, root, chainsFile: both }, [...parameters, '--json']);
   const exitCode = await command.ended;
   expect(exitCode, command.stderr()).toBe(0);
   await indexer.stop();
@@ -132,7 +141,14 @@ test('a factory that is added with an older block has all its history, from befo
   expect(await differing(both)).toEqual([]);
 });
 
-test('of logs that a carried cache lacks in ranges that it says were read, pools are found, and repaired past it', {
+/** Ponder's mark of the code that wrote the served index. */
+async function buildId(): Promise<unknown> {
+  const schema = await servedSchema(world.database);
+  const { rows } = await world.database.query(`SELECT value ->> 'build_id' AS id FROM "${schema}"._ponder_meta`);
+  return rows[0]?.id;
+}
+
+test('of logs that a cache lacks in ranges that it says were read, carried to another release, pools are found and repaired', {
   timeout: LIMIT_MS,
 }, async () => {
   const [pool = ''] = pools;
@@ -142,7 +158,10 @@ test('of logs that a carried cache lacks in ranges that it says were read, pools
     [CHAIN, pool],
   );
   expect(rowCount).toBeGreaterThan(0);
+  const before = await buildId();
+  root = release.path;
   await refill();
+  expect(await buildId()).not.toBe(before);
   expect(poolsOf(await unlike(CHAIN))).toEqual([pool]);
   expect(await differing(both)).toEqual([pool]);
   await world.database.query(`UPDATE operator.backfill SET begun_at = begun_at - interval '11 minutes'`);

@@ -16,6 +16,8 @@ type IndexerSettings = {
   readonly databaseUrl: string;
   readonly chainsFile: string;
   readonly schema?: string;
+  /** Folder of the release that runs. Default: this one. */
+  readonly root?: string | undefined;
 };
 
 interface Status {
@@ -28,6 +30,7 @@ export function startIndexer(settings: IndexerSettings): Promise<RunningIndexer>
     const url = `http://127.0.0.1:${port}`;
     const service = await startOwnProcess({
       main: 'indexer',
+      root: settings.root,
       env: {
         CHAINS_CONFIG: settings.chainsFile,
         DATABASE_URL: settings.databaseUrl,
