@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { readIndexedPool } from './indexed-pool.ts';
 
@@ -76,4 +77,17 @@ it('bins may hold what swaps in raw units explain, each rounded, and nothing els
     [[7 + 3 * scale, 7 - 5 * scale], false],
   ] as const)
     expect(fact?.mayBe?.(held.join())).toBe(may);
+});
+
+it('whatever swaps move, their raw units explain what bins hold', () => {
+  const scale = 1_000_000_000_000n;
+  const moves = fc.array(fc.bigInt({ min: -1_000n * scale, max: 1_000n * scale }), { minLength: 1, maxLength: 20 });
+  fc.assert(
+    fc.property(moves, (scaled) => {
+      const sum = (amounts: readonly bigint[]) => amounts.reduce((total, amount) => total + amount, 0n);
+      const [held, raw] = [7n + sum(scaled), sum(scaled.map((move) => move / scale))];
+      const fact = binFacts(scaled.length, [0, 0], [Number(raw), 0])[1];
+      expect(fact?.value === `${held},7` || fact?.mayBe?.(`${held},7`)).toBe(true);
+    }),
+  );
 });
