@@ -10,7 +10,7 @@ import { openWorld } from '../test/harness/open-world.ts';
 import { FACTORY, openSeeder, seedPools, seedToken } from '../test/harness/seed-pools.ts';
 import { chainConfig, type Pair, type QuoteWorld, type WorldPool } from '../test/quotes/quote-world.ts';
 import { servedPool } from '../test/quotes/served-pool.ts';
-import { createPriceCapture } from './price-health/capture-prices.ts';
+import { createPriceCapture, type PriceCaptureDeps } from './price-health/capture-prices.ts';
 import { CAPTURE_CLASSES, readPoolValues } from './read-schedule/pool-values.ts';
 
 const CHAIN = 31_337;
@@ -70,7 +70,7 @@ export function indexedQuotes<P extends readonly Pair[]>(
       }
     },
     /** Reads the prices of all pools as capture does. */
-    async readPrices(): Promise<void> {
+    async readPrices(live?: PriceCaptureDeps['live']): Promise<void> {
       const rpc = openChainRpc(own.config, 5_000);
       const capture = createPriceCapture({
         chainId: CHAIN,
@@ -80,6 +80,7 @@ export function indexedQuotes<P extends readonly Pair[]>(
         database: own.database,
         pools,
         closed: [],
+        live,
         logUnknown: () => undefined,
       });
       await capture('funded');

@@ -31,7 +31,7 @@ export function openLiveBlocks(
   { protectedAccounts, sharing, ...options }: LiveBlocksOptions,
 ): OpenLiveBlocks | undefined {
   const { config } = chain;
-  // Parts are read as quotes of the API.
+  // Capture reads a part when it needs one.
   if (!config.live || partSource(config.live)) return undefined;
   let accounts: ReadonlySet<Address> | undefined;
   const opened = openHeads(chain, { ...options, protectedAccounts: () => accounts });

@@ -20,13 +20,14 @@ import {
   runWithinBudget,
 } from '../read-schedule/read-due-pools.ts';
 import type { OnRead } from '../read-schedule/read-gauges.ts';
+import type { PartBlocks } from './part-blocks.ts';
 
 export type PriceCaptureDeps = PoolSchedule & {
   readonly database: pg.Pool;
   /** Sides that guards close, and sides whose tokens do not move. */
   readonly closed: readonly ReadonlyMap<Address, ClosedSides>[];
   /** Absent on a chain without a source of live prices. */
-  readonly live?: LiveBlocks | undefined;
+  readonly live?: (Pick<LiveBlocks, 'now' | 'heads'> & Partial<Pick<PartBlocks, 'send'>>) | undefined;
   readonly onRead?: OnRead | undefined;
   readonly logUnknown: LogUnknownError;
 };
@@ -47,12 +48,17 @@ export function createPriceCapture(deps: PriceCaptureDeps): CapturePrices {
   };
   const readerOf = (kind: CaptureClass) => {
     const target = { rpc: rpcs[kind], chainId };
+    const reserve = () => budget.reserve(kind);
     return new PriceReader({
       target,
       live,
-      reserve: () => budget.reserve(kind),
+      reserve,
       run: (block, groups) =>
-        runWithinBudget(kind, groups, { budget, send: (calls) => boundedCallsOnce(target, { block }, calls) }),
+        runWithinBudget(kind, groups, {
+          budget,
+          send: async (calls) =>
+            live?.send ? live.send(block, calls, reserve) : boundedCallsOnce(target, { block }, calls),
+        }),
       closedSides,
     });
   };

@@ -24,7 +24,7 @@ export interface LiveAnswer {
 
 /**
  * Runs the calls of pools in the block that is being built, by the rule of quotes: a pool has a live price there if the
- * overrides of sources change its price.
+ * overrides of sources change its price; after a part, if it has a price.
  *
  * @param groups the calls of each pool, of which the first gives its price
  * @returns in the order of the pools; undefined for a pool that was not read, because calls were not begun,
@@ -38,6 +38,13 @@ export async function readLiveCalls(
   if (groups.length === 0) return [];
   const read = async () => {
     const live = await run(head.block, groups);
+    // After a part all that happened is in what was read.
+    if (head.block.pending.part)
+      return live.map((answer): LiveAnswer | undefined => {
+        if (!answer) return undefined;
+        const { results } = answer;
+        return { results: results[0]?.success ? results : null, ran: results };
+      });
     const priced = groups.flatMap(([price], index) => (live[index]?.results[0]?.success && price ? [[price]] : []));
     const committed = [...(await run(withoutOverrides<BlockRef>(head.block), priced))];
     return live.map((answer): LiveAnswer | undefined => {

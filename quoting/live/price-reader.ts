@@ -12,7 +12,7 @@ import { type LiveAnswer, type RunCalls, readLiveCalls } from './live-calls.ts';
 export interface PriceReaderDeps {
   readonly target: ChainTarget;
   /** Absent on a chain without a source of live prices. */
-  readonly live?: LiveBlocks | undefined;
+  readonly live?: Pick<LiveBlocks, 'now' | 'heads'> | undefined;
   /** Takes a call from the budget; false: none is left. */
   readonly reserve: () => boolean;
   /** Runs groups of calls as far as the budget allows. */

@@ -1,0 +1,85 @@
+import { type ChainRpc, openChainRpc } from '../../chain/chain-rpc.ts';
+import { boundedCallsOnce } from '../../chain/isolated-calls.ts';
+import { isLaterView, OtherPart } from '../../chain/part-view.ts';
+import type { PartView } from '../../chain/pending-state.ts';
+import type { BlockRef } from '../../chain/read-context.ts';
+import { readPart } from '../../chain/read-part.ts';
+import { BudgetedRpc } from '../../chain/read-schedule/budgeted-rpc.ts';
+import type { CallBudget } from '../../chain/read-schedule/call-budget.ts';
+import type { ChainConfig } from '../../config/chains-schema.ts';
+import type { PartSourceConfig } from '../../config/live-schema.ts';
+import type { BoundedAnswer, BoundedCall } from '../../protocol/bounded-calls/bounded-calls.ts';
+import type { LiveBlock, LiveBlocks } from '../../quoting/live/live-blocks.ts';
+import { nextPart, noPart } from '../../quoting/parts/next-part.ts';
+import { pendingPart } from '../../quoting/parts/pending-part.ts';
+import type { CountChainCall } from '../../runtime/chain-calls.ts';
+import type { Clock } from '../../runtime/clock.ts';
+
+export interface PartBlocksDeps {
+  readonly chain: ChainConfig;
+  readonly source: PartSourceConfig;
+  /** Gives the committed head. Its requests wait for the read budget. */
+  readonly rpc: ChainRpc;
+  readonly budget: CallBudget;
+  readonly countCall?: CountChainCall | undefined;
+  readonly now: Clock;
+}
+
+/** Timeout of calls at the tag `pending`. */
+const RPC_TIMEOUT_MS = 2_000;
+/** Longest wait for a call that shows the part, and for the budget to have one. */
+const READ_MS = 500;
+/** Calls run on so many parts at most, where another one comes first. */
+const MAX_PARTS = 3;
+
+/** The parts of a chain's blocks being built, for prices: each is asked for when it is needed, and none is followed. */
+export class PartBlocks implements Pick<LiveBlocks, 'now' | 'heads'> {
+  /** Nothing is remembered of nodes. */
+  readonly heads = { reject: () => true, suspend: () => undefined };
+  readonly #deps: PartBlocksDeps;
+  readonly #rpc: ChainRpc;
+
+  constructor(deps: PartBlocksDeps) {
+    const { chain, source, countCall = () => undefined } = deps;
+    this.#deps = deps;
+    this.#rpc = openChainRpc({ chainId: chain.chainId, rpcUrls: source.rpcUrls }, RPC_TIMEOUT_MS, countCall);
+  }
+
+  async now(): Promise<LiveBlock | null> {
+    const { chain, rpc, budget, now } = this.#deps;
+    const { chainId, multicall3 } = chain;
+    const target = { rpc: new BudgetedRpc(this.#rpc, budget, 'funded'), chainId, multicall3 };
+    const seen = Promise.all([rpc.head(), readPart(target, AbortSignal.timeout(READ_MS))]);
+    // Reads at the committed head report what is wrong with the nodes.
+    const [head, view] = await seen.catch(() => []);
+    if (!head || !view) return null;
+    const [, outcome] = nextPart(noPart, { view, index: null, head: head.block }, now());
+    return outcome === 'used' ? { ...head, block: { ...head.block, pending: this.#pending(view) } } : null;
+  }
+
+  /**
+   * Makes one call after the newest part.
+   *
+   * @param reserve takes a further call from the budget, where a newer part came first
+   * @throws RpcFailure when the nodes did not answer, or of an earlier part
+   */
+  async send(block: BlockRef, calls: readonly BoundedCall[], reserve: () => boolean): Promise<BoundedAnswer> {
+    const target = { rpc: this.#rpc, chainId: this.#deps.chain.chainId };
+    let at = block;
+    for (let parts = 1; ; parts += 1) {
+      try {
+        return await boundedCallsOnce(target, { block: at }, calls);
+      } catch (error) {
+        const view = at.pending?.part?.view;
+        const isNewer = error instanceof OtherPart && view && isLaterView(error.view, view);
+        if (!isNewer || parts === MAX_PARTS || !reserve()) throw error;
+        at = { ...at, pending: this.#pending(error.view) };
+      }
+    }
+  }
+
+  #pending(view: PartView) {
+    const { chain, now } = this.#deps;
+    return pendingPart({ view, index: null, multicall3: chain.multicall3 }, now());
+  }
+}

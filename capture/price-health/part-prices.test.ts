@@ -1,0 +1,139 @@
+import { expect, test } from 'vitest';
+import { openChainRpc } from '../../chain/chain-rpc.ts';
+import { CallBudget } from '../../chain/read-schedule/call-budget.ts';
+import { LiveConfig, partSource as partSourceOf } from '../../config/live-schema.ts';
+import { sellAndBuyPrices } from '../../devnet/actions.ts';
+import { type LiveMarket, priceAround, startLiveMarket } from '../../devnet/live/live-market.fixture.ts';
+import type { LivePool } from '../../devnet/live/live-pools.ts';
+import { type PartNode, startPartNode } from '../../devnet/parts/part-node.ts';
+import type { PartTrap } from '../../devnet/parts/part-traps.ts';
+import { openWorld } from '../../test/harness/open-world.ts';
+import { partSource } from '../../test/live/part-world.ts';
+import { indexedQuotes } from '../indexed-quotes.fixture.ts';
+import { CAPTURE_CLASSES } from '../read-schedule/pool-values.ts';
+import { PartBlocks } from './part-blocks.ts';
+
+/** What capture says of pools whose prices are in parts of a block that is not sealed yet. */
+
+const market = openWorld(async (ends): Promise<LiveMarket & { node: PartNode }> => {
+  const started = await startLiveMarket({ flatPools: 2, packedPools: 0, guards: ['none'] });
+  ends.defer(started.close);
+  const node = await startPartNode(started.chain, { partsPerBlock: 4 });
+  ends.defer(node.stop);
+  return { ...started, node };
+});
+const { own, index, readPrices } = indexedQuotes(market, {
+  rpcUrl: () => market.node.url,
+  pairs: async () => [{ token0: market.token0, token1: market.token1, decimals0: 18, decimals1: 18 }] as const,
+  change: () => ({ live: LiveConfig.parse(partSource(market.node, false)), blockTimeMs: 2_000 }),
+});
+openWorld(async () => {
+  for (const pool of market.pools) await index(pool, own.pairs[0]);
+  return {};
+});
+
+function openBlocks() {
+  const source = partSourceOf(own.config.live);
+  if (!source) throw new Error('the chain has no parts');
+  const calls: string[] = [];
+  const blocks = new PartBlocks({
+    chain: own.config,
+    source,
+    rpc: openChainRpc(own.config, 5_000),
+    budget: new CallBudget(100_000, CAPTURE_CLASSES, () => 0),
+    countCall: (_chainId, method) => calls.push(method),
+    now: () => performance.now(),
+  });
+  return { blocks, calls };
+}
+
+/** Shows a part with a price of the first pool: the second has none. */
+async function price(hundredths: bigint): Promise<void> {
+  const { node, pools } = market;
+  if (node.part().index === 3) await node.nextPart();
+  const { number, timeSecs } = node.part();
+  node.submit(
+    (
+      await (pools[0] as LiveMarket['pools'][number]).maker.sign(
+        { number, timeSecs, slot: 0n },
+        priceAround(hundredths),
+      )
+    ).transaction,
+  );
+  await node.nextPart();
+}
+
+interface Captured {
+  readonly pool: string;
+  readonly status: string;
+  readonly basis: string;
+  readonly live: boolean | null;
+  readonly bid: string | null;
+}
+
+/** What capture stores of the pools. */
+async function captured(blocks: PartBlocks): Promise<readonly (Captured | undefined)[]> {
+  await readPrices(blocks);
+  const { rows } = await own.database.query<Captured>(
+    'SELECT pool, status, basis, trades_live AS live, sell_price_x64::text AS bid FROM operator.price_health',
+  );
+  return market.pools.map(({ address }) => rows.find(({ pool }) => pool === address));
+}
+
+/** The bid of the first pool, as its contract gives it at the head. */
+const bidAtHead = async (): Promise<string> => {
+  const prices = await sellAndBuyPrices(market.chain, (market.pools[0] as LivePool).address);
+  return 'refusal' in prices ? prices.refusal : String(prices.sellX64);
+};
+
+async function sealBlock(): Promise<void> {
+  const { number } = market.node.part();
+  while (market.node.part().number === number) await market.node.nextPart();
+}
+
+const DOWN = { status: 'feed_down', basis: 'committed', live: false, bid: null };
+
+test('a pool that has a price in a part alone has it, live; then it is that of the sealed block', async () => {
+  const { blocks, calls } = openBlocks();
+  expect(await captured(blocks)).toEqual(market.pools.map(() => expect.objectContaining(DOWN)));
+  await price(200n);
+  const before = calls.length;
+  const [first, second] = await captured(blocks);
+  expect(first).toMatchObject({ status: 'healthy', basis: 'live', live: true });
+  expect(second).toMatchObject(DOWN);
+  // One shows the part, one reads all pools.
+  expect(calls.length - before).toBe(2);
+  await sealBlock();
+  expect(first?.bid).toBe(await bidAtHead());
+  // Nobody priced it in the next block.
+  expect((await captured(blocks))[0]).toMatchObject({
+    status: 'healthy',
+    basis: 'committed',
+    live: false,
+    bid: first?.bid,
+  });
+});
+
+test.each<PartTrap>([
+  { kind: 'halves' },
+  { kind: 'null' },
+  { kind: 'callsBehind', blocks: 2n },
+  { kind: 'allBehind', blocks: 0n },
+  { kind: 'otherParent' },
+  { kind: 'otherContext' },
+])('a node in the trap $kind gives no price of another state', async (trap) => {
+  const { blocks } = openBlocks();
+  for (const _ of [1, 2]) await sealBlock();
+  await price(205n);
+  const [right] = await captured(blocks);
+  expect(right).toMatchObject({ basis: 'live', live: true });
+  market.node.trap(trap);
+  for (const _ of [1, 2, 3]) {
+    const [seen, other] = await captured(blocks);
+    expect(other).toMatchObject({ status: 'feed_down', basis: 'committed' });
+    if (seen?.basis === 'live') expect(seen).toEqual(right);
+    else expect(seen).toMatchObject(DOWN);
+  }
+  market.node.trap();
+  expect((await captured(blocks))[0]).toEqual(right);
+});
