@@ -366,7 +366,7 @@ export const INVARIANTS: readonly Invariant[] = [
     ],
   },
   {
-    holds: 'Parts are used while they are what is sealed, and not while more than one in a hundred pools differ.',
+    holds: 'Parts that differ from sealed blocks in more than 1% of pools are not used.',
     test: ['quoting/parts/next-divergence.test.ts', 'property: invariants hold whatever is compared'],
     mutation: ['quoting/parts/next-divergence.ts', 'different * 100 > compared', 'different * 100 < compared'],
   },
