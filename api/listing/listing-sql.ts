@@ -191,10 +191,12 @@ export function showStatement(found: FoundRow, include24h: boolean, maxAgeSecs: 
     LEFT JOIN ${HELD} ON q.${held.chainId} = k.chain_id AND q.${held.pool} = k.pool`;
   // Hours that began in the window.
   const executed = `CROSS JOIN LATERAL read_model.executability(k.chain_id, k.pool, w.${window.fromTs} + 1, w.${window.toTs} + 1) e`;
+  const gasOf = (column: string) => `CASE WHEN h.${health.gasAt} > now() - interval '1 day' THEN h.${column} END`;
   const text = `
     SELECT r.${pool.record},
       json_build_array(p0.${price.usd}, p1.${price.usd}) AS prices,
       CASE WHEN ${isStale(maxAgeSecs)} THEN 'unknown' ELSE coalesce(h.${health.status}, 'unknown') END AS status,
+      json_build_object('token0In', ${gasOf(health.gasToken0In)}, 'token1In', ${gasOf(health.gasToken1In)}) AS "swapGas",
       ${include24h ? day : 'NULL AS analytics'}
     FROM unnest($1::int8[], $2::text[]) WITH ORDINALITY k (chain_id, pool, position)
     JOIN ${RECORD} r ON r.${pool.chainId} = k.chain_id AND r.${pool.pool} = k.pool

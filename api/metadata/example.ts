@@ -51,6 +51,7 @@ const POOL: PoolRecord = {
   oracleValueStopLossAddress: '0xe1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1',
   priceVelocityGuardAddress: '0xe2e2e2e2e2e2e2e2e2e2e2e2e2e2e2e2e2e2e2e2',
   priceProviderStatus: 'healthy',
+  swapGas: { token0In: 208000, token1In: 194000 },
   tvlFiat: 24000,
   token0LogoUrl: 'https://cdn.example/weth.svg',
   token0BrandColor: '#627eea',

@@ -118,6 +118,7 @@ test('any query gets the very page that the contract describes', async () => {
         rows.map((pool) => ({
           ...JSON.parse(pool.record),
           priceProviderStatus: 'healthy',
+          swapGas: { token0In: null, token1In: null },
           token0FiatPrice: null,
           token1FiatPrice: null,
           ...(query.include24h === 'true' && {

@@ -209,6 +209,21 @@ test('a price status counts for a minute, and only while the listing is refreshe
   expect(await statusNow()).toBe('unknown');
 });
 
+test('gas of swaps counts for a day', async () => {
+  const address = seedAddress(0x1004);
+  const gasNow = async () => (await listing.page(CHAIN_A, { addresses: address })).data[0]?.swapGas;
+  expect(await gasNow()).toEqual({ token0In: null, token1In: null });
+  const insert = `INSERT INTO operator.price_health (chain_id, pool, status, block_number, block_timestamp, captured_at,
+      gas_token0_in, gas_at) VALUES ($1, $2, 'healthy', 10, 10, now(), 208000, now() - $3::interval)
+    ON CONFLICT (chain_id, pool) DO UPDATE SET gas_at = excluded.gas_at`;
+  await listing.pool.query(insert, [CHAIN_A, address, '23 hours']);
+  await listing.refresh();
+  expect(await gasNow()).toEqual({ token0In: 208_000, token1In: null });
+  await listing.pool.query(insert, [CHAIN_A, address, '25 hours']);
+  await listing.refresh();
+  expect(await gasNow()).toEqual({ token0In: null, token1In: null });
+});
+
 test('the window is one day, the same for every pool', async () => {
   const { data } = await listing.pageAcrossChains({ include24h: true, count: 500, minTvlFiat: 0 });
   for (const { analytics24h } of data) {

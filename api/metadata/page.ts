@@ -61,8 +61,8 @@ function filterKey({ count, offset, sort, order, ...filter }: ListingQuery, chai
 
 function renderPage(rows: readonly ShownRow[], { offset }: ListingQuery, { total: found, sums }: TotalRow): ReadyBody {
   const total = Number(found);
-  const data = rows.map(({ record, status, prices, ...day }) => {
-    return new ReadyJson(showPool({ record, status, prices, day: day.analytics === null ? null : day }));
+  const data = rows.map(({ record, status, swapGas, prices, ...day }) => {
+    return new ReadyJson(showPool({ record, status, swapGas, prices, day: day.analytics === null ? null : day }));
   });
   const end = offset + data.length;
   const nextOffset = data.length > 0 && end < total ? end : null;

@@ -17,6 +17,7 @@ import { createDatabase, type TestDatabase } from '../../test/harness/database.t
 import { createOnchainTables, setIndexedBlock } from '../../test/harness/onchain-tables.ts';
 import { openSeeder, type Seeder, seedPools, seedToken } from '../../test/harness/seed-pools.ts';
 import { DISTANCES, depthByTrying, pricesOf } from '../../test/quotes/depth-by-trying.ts';
+import { expectSwapGas } from '../../test/quotes/expect-swap-gas.ts';
 import { chainConfig } from '../../test/quotes/quote-world.ts';
 import { servedPool } from '../../test/quotes/served-pool.ts';
 import { readPoolValues } from '../read-schedule/pool-values.ts';
@@ -166,7 +167,7 @@ describe.each(['sumOnEdges', 'sumOnPrice'] as const)('packed pools that charge b
     }
   });
 
-  test('have the depth that their own swaps leave within the distance', async () => {
+  test('have the depth that their own swaps leave within the distance, and the gas that they take', async () => {
     const { chain, deployment } = market.setup;
     const { pool: address } = await fundedPool();
     const tried = { chain, address, swapRouter: deployment.swapRouter, amountsOf: packedSwapAmounts };
@@ -209,5 +210,6 @@ describe.each(['sumOnEdges', 'sumOnPrice'] as const)('packed pools that charge b
         expect(found).toBeGreaterThan(0n);
       }
     }
+    await expectSwapGas(database, tried);
   });
 });

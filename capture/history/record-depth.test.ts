@@ -8,6 +8,7 @@ import { startRpcProxy } from '../../devnet/rpc-proxy.ts';
 import type { BinShape } from '../../protocol/pool-events.ts';
 import { startedWorld } from '../../test/harness/open-world.ts';
 import { DISTANCES, depthByTrying, pricesOf } from '../../test/quotes/depth-by-trying.ts';
+import { expectSwapGas } from '../../test/quotes/expect-swap-gas.ts';
 import {
   evenShares,
   makeCutPool,
@@ -108,7 +109,7 @@ test.each([
   ['narrow bins and a fee on the whole swap', 0, evenBins(-20, 20, 300), 4_000],
   ['wide bins of tokens of other decimals', 1, evenBins(-3, 3, 7_000), 0],
 ] as const)(
-  'depth of a pool with %s is to the unit what its own swaps leave within the distance',
+  'of a pool with %s, depth is to the unit what its own swaps leave within the distance, and gas what they take',
   async (_name, which, bins, fee) => {
     const pair = own.pairs[which];
     const pool = await tradedPool(pair, [...bins], fee);
@@ -123,6 +124,7 @@ test.each([
       expect(row[name]).toEqual(found);
       expect(new Set(found).size).toBeGreaterThan(2);
     }
+    await expectSwapGas(own.database, tried(pool));
   },
 );
 

@@ -1,11 +1,15 @@
 import type pg from 'pg';
 import type { Address } from 'viem';
 import type { ChainRpc } from '../../chain/chain-rpc.ts';
+import type { BlockRef } from '../../chain/read-context.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import { loadStatement } from '../../db/load-statement.ts';
 import type { BidAsk } from '../../protocol/curve.ts';
 import { type DepthWithin, depthWithin } from '../../protocol/depth-within.ts';
+import { type SideGas, TRANSACTION_GAS } from '../../protocol/swap-gas.ts';
+import type { MeasuredPool } from '../../quoting/guards/side-swaps.ts';
+import { SwapGas } from '../../quoting/guards/swap-gas.ts';
 import type { ServedPool } from '../../quoting/pools/pool-directory.ts';
 import { readServedPools } from '../../quoting/pools/read-served-pools.ts';
 import type { HeadContext } from '../../quoting/types.ts';
@@ -39,6 +43,7 @@ interface DepthSample extends DepthWithin, BidAsk {
 const POOLS_PER_READ = 50;
 
 const insertDepth = loadStatement('./insert-depth.sql', import.meta.url);
+const setSwapGas = loadStatement('./set-swap-gas.sql', import.meta.url);
 
 /**
  * Makes a recorder that reads depth as the API's quotes do. A pool gets no sample when it does not trade, or when its
@@ -53,6 +58,7 @@ export function createDepthRecorder({ database, chain, rpc, reserve, wallClock, 
     return { block, endpoint, reserve };
   };
   const readQuote = createQuoteReader({ chain, rpc, nextHead: head, wallClock, logger });
+  const swapGas = new SwapGas({ targetAt: () => ({ rpc, chainId }), reserve, logger, now: wallClock });
   return async (addresses) => {
     const pools = await readServedPools(database, chain, addresses);
     for (let from = 0; from < pools.length && reserve(); from += POOLS_PER_READ) {
@@ -60,8 +66,9 @@ export function createDepthRecorder({ database, chain, rpc, reserve, wallClock, 
       const read = pools.slice(from, from + POOLS_PER_READ).map((pool) => readSample(readQuote, at, pool));
       const outcomes = await Promise.allSettled(read);
       const samples = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? (outcome.value ?? []) : []));
-      const rows = encodeBigints(samples);
+      const rows = encodeBigints(samples.map(({ sample }) => sample));
       await insertDepth(database, [chainId, rows]);
+      await setSwapGas(database, [chainId, JSON.stringify(await measureGas(swapGas, samples))]);
       const failures = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
       // An exhausted budget is not an error: the rest gets no depth this time.
       if (failures.some(isExhausted)) return;
@@ -72,11 +79,35 @@ export function createDepthRecorder({ database, chain, rpc, reserve, wallClock, 
 
 const isExhausted = (error: unknown): boolean => error instanceof RpcFailure && error.code === 'exhausted';
 
+/** Gas of transactions with a usual swap, of the pools for which a direction is known. */
+async function measureGas(swapGas: SwapGas, samples: readonly ReadSample[]) {
+  const known = () => samples.map(({ measured, block }) => swapGas.of(measured, block));
+  known();
+  await swapGas.settled();
+  return known().flatMap(({ bids, asks }, index) => {
+    const of = (side: SideGas | null) => side && TRANSACTION_GAS + side.part;
+    return bids || asks ? [{ pool: samples[index]?.sample.pool, token0In: of(bids), token1In: of(asks) }] : [];
+  });
+}
+
+/** A sample, and what it was read of. */
+interface ReadSample {
+  readonly sample: DepthSample;
+  readonly measured: MeasuredPool;
+  readonly block: BlockRef;
+}
+
 /** Reads a sample of one pool. @returns null when the pool does not trade, or does not show its depth */
-async function readSample(readQuote: ReadQuote, at: HeadContext, pool: ServedPool): Promise<DepthSample | null> {
+async function readSample(readQuote: ReadQuote, at: HeadContext, pool: ServedPool): Promise<ReadSample | null> {
   const quote = await readQuote(at, pool);
   if (!quote) return null;
   const { curve, trading, block, bidX64, askX64 } = quote;
   const depth = depthWithin(curve, trading, { sellX64: bidX64, buyX64: askX64 });
-  return { pool: pool.address, blockNumber: block.number, blockTimestamp: block.timestamp, bidX64, askX64, ...depth };
+  const read = { blockNumber: block.number, blockTimestamp: block.timestamp };
+  const levels = { bids: trading.bids ?? [], asks: trading.asks ?? [] };
+  return {
+    sample: { pool: pool.address, ...read, bidX64, askX64, ...depth },
+    measured: { pool, depth: levels, curve },
+    block,
+  };
 }

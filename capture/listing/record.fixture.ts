@@ -124,10 +124,12 @@ export const listed = (facts: Partial<PoolFacts>, tier: Parameters<typeof listPo
   return result.pool;
 };
 
+const NO_GAS = { token0In: null, token1In: null };
+
 /** The record as a reader of the listing gets it, checked against the contract: no field more or less. */
 export const recordOf = (facts: Partial<PoolFacts>, tier: Parameters<typeof listPool>[1] = null) => {
   const [price0, price1] = (facts.tokens ?? BARE_FACTS.tokens).map(({ lastPrice }) => lastPrice?.usd ?? null);
   const prices = [price0 ?? null, price1 ?? null] as const;
-  const text = showPool({ record: listed(facts, tier).record, status: 'unknown', prices, day: null });
+  const text = showPool({ record: listed(facts, tier).record, status: 'unknown', swapGas: NO_GAS, prices, day: null });
   return PoolRecord.parse(parseJson(text));
 };

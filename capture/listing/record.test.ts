@@ -38,6 +38,7 @@ test('what is not known is left out, or null where the contract says so', () => 
     token1FiatPrice: null,
     priceProviderAddress: seedAddress(0x9),
     priceProviderStatus: 'unknown',
+    swapGas: { token0In: null, token1In: null },
     priceProviderSinceBlock: 13,
     priceProviderCooldownSecs: 86_400,
     lockedPricing: false,

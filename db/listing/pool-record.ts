@@ -74,6 +74,7 @@ const ProviderChange = z.strictObject({
   executeAfterTs: Uint64.describe('From when the change can be executed, Unix seconds; 2^64 - 1 at most.'),
 });
 
+const SwapGas = z.int().nonnegative().nullable().describe('Null when not measured within a day.');
 const FeePart = z.int().nonnegative().nullable();
 
 /**
@@ -115,6 +116,11 @@ export const PoolRecord = z
       description:
         'Delay of a change of the provider, seconds; 18446744073709551615 (2^64 - 1): never. Read it exactly.',
     }),
+    swapGas: z
+      .strictObject({ token0In: SwapGas, token1In: SwapGas })
+      .describe(
+        'Gas of a transaction that swaps a hundredth of a side, by the token paid, as simulated at the last read of depth: pool, guards, price provider, transfers of two ordinary tokens, and 26,000.',
+      ),
     lockedPricing: z.boolean().describe('Whether the provider can never be changed.'),
     priceProviderChange: ProviderChange.optional().describe('Omitted unless a change of the provider is pending.'),
     creator: Address.describe('Account that created the pool.'),

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { showPool } from './show-pool.ts';
 
+const swapGas = { token0In: 208_000, token1In: null };
 const record = '{"pair":"A/B","extensions":[]}';
 const executability = { committedShare: 0.5, liveShare: null, ownLandedShare: null, sealedShare: null };
 const trend24h = { changeE6: -12, depthFiat: null };
@@ -8,14 +9,14 @@ const persistence24h = { medianBps: -0.5, p95Bps: 3, withdrawnShare: 0, goneShar
 const window = { fromTs: 1, toTs: 86_401, generatedAtTs: 86_402, fromBlock: 7, toBlock: 9 };
 
 test('the status follows the stored fields', () => {
-  expect(showPool({ record, status: 'unknown', prices: [0.5, null], day: null })).toBe(
-    '{"pair":"A/B","extensions":[],"token0FiatPrice":0.5,"token1FiatPrice":null,"priceProviderStatus":"unknown"}',
+  expect(showPool({ record, status: 'unknown', swapGas, prices: [0.5, null], day: null })).toBe(
+    '{"pair":"A/B","extensions":[],"token0FiatPrice":0.5,"token1FiatPrice":null,"priceProviderStatus":"unknown","swapGas":{"token0In":208000,"token1In":null}}',
   );
 });
 
 test('a pool whose index differs from the chain has no analytics', () => {
   const day = { analytics: 'null', window, tvlFiat: null, executability, trend24h, persistence24h: null };
-  const shown = JSON.parse(showPool({ record, status: 'healthy', prices: [0.5, null], day }));
+  const shown = JSON.parse(showPool({ record, status: 'healthy', swapGas, prices: [0.5, null], day }));
   expect(shown).toMatchObject({ analytics24h: null, tvlFiat: null, executability });
 });
 
@@ -27,11 +28,12 @@ test.each([
     showPool({
       record,
       status: 'healthy',
+      swapGas,
       prices: [0.5, null],
       day: { analytics: '{"transfers":3}', window, tvlFiat, executability, trend24h, persistence24h },
     }),
   ).toBe(
-    `{"pair":"A/B","extensions":[],"token0FiatPrice":0.5,"token1FiatPrice":null,"priceProviderStatus":"healthy",${shown},"executability":{"committedShare":0.5,"liveShare":null,"ownLandedShare":null,"sealedShare":null},"trend24h":{"changeE6":-12,"depthFiat":null},"persistence24h":{"medianBps":-0.5,"p95Bps":3,"withdrawnShare":0,"goneShare":null},"analytics24h":` +
+    `{"pair":"A/B","extensions":[],"token0FiatPrice":0.5,"token1FiatPrice":null,"priceProviderStatus":"healthy","swapGas":{"token0In":208000,"token1In":null},${shown},"executability":{"committedShare":0.5,"liveShare":null,"ownLandedShare":null,"sealedShare":null},"trend24h":{"changeE6":-12,"depthFiat":null},"persistence24h":{"medianBps":-0.5,"p95Bps":3,"withdrawnShare":0,"goneShare":null},"analytics24h":` +
       '{"fromTs":1,"toTs":86401,"generatedAtTs":86402,"fromBlock":7,"toBlock":9,"transfers":3}}',
   );
 });

@@ -9,6 +9,7 @@ import type { Trend } from './trend.ts';
 export type StoredRecord = Omit<
   PoolRecord,
   | 'priceProviderStatus'
+  | 'swapGas'
   | 'token0FiatPrice'
   | 'token1FiatPrice'
   | 'tvlFiat'
@@ -29,6 +30,7 @@ export type PoolAtRead = {
   /** {@link StoredRecord} as JSON. */
   readonly record: string;
   readonly status: PoolRecord['priceProviderStatus'];
+  readonly swapGas: PoolRecord['swapGas'];
   /** USD per whole token. */
   readonly prices: readonly [number | null, number | null];
   /** The 24-hour part; null when the client did not request it. */
@@ -45,9 +47,9 @@ export type PoolAtRead = {
 };
 
 /** Completes a stored pool to the JSON of a {@link PoolRecord}: adds prices, status and any 24-hour part. */
-export function showPool({ record, status, prices, day }: PoolAtRead): string {
+export function showPool({ record, status, swapGas, prices, day }: PoolAtRead): string {
   const [token0FiatPrice, token1FiatPrice] = prices;
-  const current = { token0FiatPrice, token1FiatPrice, priceProviderStatus: status };
+  const current = { token0FiatPrice, token1FiatPrice, priceProviderStatus: status, swapGas };
   const shown = joinObjects(record, JSON.stringify(current));
   if (day === null) return shown;
   const { analytics } = day;

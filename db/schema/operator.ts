@@ -51,6 +51,9 @@ export const priceHealth = operator.table('price_health', {
     .notNull()
     .default('committed'),
   tradesLive: boolean('trades_live'),
+  gasToken0In: integer('gas_token0_in'),
+  gasToken1In: integer('gas_token1_in'),
+  gasAt: instant('gas_at'),
 });
 
 /** State read from the storage of pools whose events do not report it. `refusal` says why a read does not count. */

@@ -65,7 +65,7 @@ export function testListing(indexed: IndexedWorld): void {
           analytics24h,
           ...facts
         } = world.rowOf(chain, name);
-        const { priceProviderStatus, classificationSummary, ...shown } = facts;
+        const { priceProviderStatus, swapGas, classificationSummary, ...shown } = facts;
         expect(shown, name).toEqual(await readRecord({ client, scenario, pool: address }, NAMES[chainId] ?? ''));
       }
     }

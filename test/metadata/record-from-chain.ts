@@ -17,7 +17,7 @@ export type ChainRecord = Omit<
       | 'persistence24h'
       | 'analytics24h'
     )
-  | ('priceProviderStatus' | 'classificationSummary')
+  | ('priceProviderStatus' | 'swapGas' | 'classificationSummary')
 >;
 
 const factoryAbi = parseAbi([
