@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import type { PartTrap } from '../../devnet/parts/part-traps.ts';
 import { startedWorld } from '../harness/open-world.ts';
 import type { LiveQuote } from './live-world.ts';
 import { pricedQuotes, quotesAfter, quotesOf } from './part-quotes.ts';
+import { levelsOf, PART_TRAPS, trapName } from './part-traps.ts';
 import { PART_MAX_AGE_MS, startPartWorld } from './part-world.ts';
 
 /** Of five reads: a node that is right again is seen by the next ones. */
@@ -46,36 +46,24 @@ test('there are no overrides to give', async () => {
 
 const callsAtParts = () => world.node.requests.filter(({ params }) => params.includes('pending')).length;
 
-/** What each pool quotes after the newest part, by its levels. */
-const levelsOf = (all: readonly LiveQuote[]) => all.map(({ bidAdj, askAdj, depth }) => ({ bidAdj, askAdj, depth }));
+const levelsOfAll = (all: readonly LiveQuote[]) => all.map(levelsOf);
 
 test('a node falls into each trap, and into two at once: no quote is of a wrong state, committed ones are as before', async () => {
   const { node } = world;
   for (const _ of [1, 2]) await nextBlock();
   const { part, quotes: before } = await pricedQuotes(world, 204n);
-  const right = levelsOf(before);
-  const committed = levelsOf(await quotes({ basis: 'committed' }));
-  const traps: readonly (readonly PartTrap[])[] = [
-    [{ kind: 'callsBehind', blocks: 3n }],
-    [{ kind: 'allBehind', blocks: 400n }],
-    [{ kind: 'allBehind', blocks: 0n }],
-    [{ kind: 'otherContext' }],
-    [{ kind: 'null' }],
-    [{ kind: 'halves' }],
-    [{ kind: 'otherParent' }],
-    [{ kind: 'halves' }, { kind: 'otherParent' }],
-    [{ kind: 'null' }, { kind: 'callsBehind', blocks: 5n }],
-  ];
-  for (const trap of traps) {
-    const name = trap.map(({ kind }) => kind).join();
+  const right = levelsOfAll(before);
+  const committed = levelsOfAll(await quotes({ basis: 'committed' }));
+  for (const trap of PART_TRAPS) {
+    const name = trapName(trap);
     node.trap(...trap);
     for (const deadline = performance.now() + 2 * PART_MAX_AGE_MS; performance.now() < deadline; ) {
       const seen = await quotes();
       for (const [index, { basis }] of seen.entries()) {
         const expected = basis?.kind === 'live' ? right : committed;
-        expect(levelsOf(seen)[index], `${name}, pool ${index}`).toEqual(expected[index]);
+        expect(levelsOfAll(seen)[index], `${name}, pool ${index}`).toEqual(expected[index]);
       }
-      expect(levelsOf(await quotes({ basis: 'committed' }))).toEqual(committed);
+      expect(levelsOfAll(await quotes({ basis: 'committed' }))).toEqual(committed);
     }
     if (trap[0]?.kind !== 'halves' || trap.length > 1)
       expect(
@@ -84,7 +72,7 @@ test('a node falls into each trap, and into two at once: no quote is of a wrong 
       ).toEqual(right.map(() => 'committed'));
     node.trap();
     const asked = callsAtParts();
-    expect(levelsOf(await quotesAfter(world, part))).toEqual(right);
+    expect(levelsOfAll(await quotesAfter(world, part))).toEqual(right);
     expect(callsAtParts() - asked).toBeLessThanOrEqual(MAX_CALLS);
   }
 });

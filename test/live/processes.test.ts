@@ -4,6 +4,9 @@ import { join } from 'node:path';
 import { beforeAll, beforeEach, expect, inject, onTestFinished, test } from 'vitest';
 import type { z } from 'zod';
 import type { LiveConfig } from '../../config/live-schema.ts';
+import { priceAround } from '../../devnet/live/live-market.fixture.ts';
+import { startPartNode } from '../../devnet/parts/part-node.ts';
+import { startRpcProxy } from '../../devnet/rpc-proxy.ts';
 import { startOwnProcess } from '../../local/services/own-process.ts';
 import { createTempFolder } from '../../local/services/temp-folder.ts';
 import type { Basis } from '../../quoting/quote-basis.ts';
@@ -41,7 +44,7 @@ async function startApi(live: z.input<typeof LiveConfig> = relayerSource(world.m
   const config = join(folder.path, `${port}.json`);
   const chains = world.file.chains.map((chain) => ({ ...chain, live: { ...live, maxAgeMs: MAX_AGE_MS } }));
   await writeFile(config, JSON.stringify({ ...world.file, chains, limits: { enabled: false } }));
-  const { stop } = await startOwnProcess({
+  const { stop, kill } = await startOwnProcess({
     main: 'api',
     env: {
       CHAINS_CONFIG: config,
@@ -58,22 +61,24 @@ async function startApi(live: z.input<typeof LiveConfig> = relayerSource(world.m
     startTimeoutMs: START_LIMIT_MS,
   });
   onTestFinished(stop);
-  return { url, stop };
+  return { url, stop, kill };
 }
 
 const pools = () => world.market.pools.map(({ address }) => address);
 const everyPool = <T>(value: T): readonly T[] => pools().map(() => value);
 
 /** What a process says of the pools over REST. */
-async function kindsOf({ url }: Api): Promise<readonly unknown[]> {
+async function batchOf({ url }: Pick<Api, 'url'>) {
   const response = await fetch(`${url}/public/v1/evm/${world.config.chainId}/bid_ask/batch`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify({ pools: pools() }),
   });
-  const { results } = (await response.json()) as Batch;
-  return results.map((result) => ('quote' in result ? result.quote.basis?.kind : result.error.error));
+  return ((await response.json()) as Batch).results;
 }
+
+const kindsOf = async (api: Pick<Api, 'url'>): Promise<readonly unknown[]> =>
+  (await batchOf(api)).map((result) => ('quote' in result ? result.quote.basis?.kind : result.error.error));
 
 const until = (api: Api, kind: Basis) => expect.poll(() => kindsOf(api), WAIT).toEqual(everyPool(kind));
 
@@ -160,4 +165,53 @@ test('a client that resumes elsewhere, or on another basis, keeps no live price 
     expect([held(client.book), events.slice(before)]).toEqual([everyPool(kind), ['update']]);
     close();
   }
+});
+
+test('when processes that read for all are killed, the others quote after the next part', {
+  timeout: 120_000,
+}, async () => {
+  const node = await startPartNode(world.market.chain, { form: 'payload' });
+  onTestFinished(node.stop);
+  const prefix = randomUUID();
+  const open = async () => {
+    const proxy = await startRpcProxy(node.url);
+    onTestFinished(proxy.stop);
+    const urls = { rpcUrls: [proxy.url], wsUrls: [node.wsUrl] };
+    const api = await startApi({ sources: [{ kind: 'preconfirmed', ...urls, maxAgeMs: MAX_AGE_MS }] }, prefix);
+    return { ...api, calls: () => proxy.requests.length };
+  };
+  const apis = await Promise.all([open(), open(), open()]);
+  const [pool] = world.market.pools;
+  if (!pool) throw new Error('no pool');
+  const bids = new Set<string | undefined>();
+  const bidOf = async (api: Pick<Api, 'url'>) => {
+    const [result] = await batchOf(api);
+    return result && 'quote' in result && result.quote.basis?.kind === 'live' ? result.quote.bidAdj : undefined;
+  };
+  /** Shows a part with a price of its own, until these processes quote it. */
+  const showPart = async (of: readonly Pick<Api, 'url'>[]) => {
+    if (node.part().index + 1 === 10) await node.nextPart();
+    const { number, timeSecs } = node.part();
+    const price = priceAround(150n + BigInt(bids.size));
+    node.submit((await pool.maker.sign({ number, timeSecs, slot: 0n }, price)).transaction);
+    await node.nextPart();
+    for (const api of of)
+      await expect
+        .poll(async () => (await bidOf(api)) ?? 'none', WAIT)
+        .toSatisfy((bid: string) => bid !== 'none' && !bids.has(bid));
+    bids.add(of[0] && (await bidOf(of[0])));
+  };
+  for (const _ of [1, 2, 3, 4]) await showPart(apis);
+  const before = apis.map((api) => api.calls());
+  for (const _ of [1, 2, 3]) await showPart(apis);
+  const made = new Map(apis.map((api, index) => [api, api.calls() - (before[index] ?? 0)]));
+  // One reads which part it is, and the same or another one reads the pools.
+  const [first, second, last] = apis.toSorted((one, other) => (made.get(other) ?? 0) - (made.get(one) ?? 0));
+  if (!first || !second || !last) throw new Error('no process');
+  await first.kill();
+  for (const api of [second, last]) expect(await kindsOf(api)).toEqual(everyPool('live'));
+  for (const _ of [1, 2]) await showPart([second, last]);
+  await second.kill();
+  expect(await kindsOf(last)).toEqual(everyPool('live'));
+  await showPart([last]);
 });

@@ -1,0 +1,99 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'vitest';
+import type { PartTrap } from '../../devnet/parts/part-traps.ts';
+import type { LiveQuote } from './live-world.ts';
+import { pricedQuotes, quotesAfter, quotesOf } from './part-quotes.ts';
+import type { PartWorld } from './part-world.ts';
+
+/** Each trap in which calls show that something is wrong, and two at once. */
+export const PART_TRAPS: readonly (readonly PartTrap[])[] = [
+  [{ kind: 'callsBehind', blocks: 3n }],
+  [{ kind: 'allBehind', blocks: 400n }],
+  [{ kind: 'allBehind', blocks: 0n }],
+  [{ kind: 'otherContext' }],
+  [{ kind: 'null' }],
+  [{ kind: 'halves' }],
+  [{ kind: 'otherParent' }],
+  [{ kind: 'halves' }, { kind: 'otherParent' }],
+  [{ kind: 'null' }, { kind: 'callsBehind', blocks: 5n }],
+];
+
+export const trapName = (traps: readonly PartTrap[]): string =>
+  traps.map((trap) => ('blocks' in trap ? `${trap.kind} ${trap.blocks}` : trap.kind)).join(', ');
+
+/** What a pool quotes, by its levels. */
+export const levelsOf = ({ bidAdj, askAdj, depth }: LiveQuote) => ({ bidAdj, askAdj, depth });
+
+const PRICES = [190n, 191n, 192n, 193n, 194n, 195n, 196n, 197n] as const;
+/** The first part of a block has no prices. */
+type State = (typeof PRICES)[number] | 'none';
+
+/** Follows the parts of a world whose pools have no guards: what they quote depends on the last prices alone. */
+export class FollowedParts {
+  readonly #world: PartWorld;
+  readonly #right: ReadonlyMap<State, readonly object[]>;
+  /** The states of the parts of each block. */
+  readonly #states = new Map<number, State[]>();
+  #count = 0;
+  #seen = { live: 0, committed: 0 };
+
+  private constructor(world: PartWorld, right: ReadonlyMap<State, readonly object[]>) {
+    this.#world = world;
+    this.#right = right;
+  }
+
+  /** Learns from an honest node what pools quote at each price. */
+  static async open(world: PartWorld): Promise<FollowedParts> {
+    const right = new Map<State, readonly object[]>();
+    for (const price of PRICES) right.set(price, (await pricedQuotes(world, price)).quotes.map(levelsOf));
+    let part = world.node.part();
+    while (part.index > 0) part = await world.node.nextPart();
+    right.set('none', (await quotesAfter(world, part)).map(levelsOf));
+    return new FollowedParts(world, right);
+  }
+
+  /**
+   * Shows parts while the node is in these traps, and one after them. Fails on a quote of a wrong state.
+   *
+   * @param paceMs between parts
+   * @returns how many quotes were seen
+   */
+  async trap(traps: readonly PartTrap[], parts: number, paceMs = 0) {
+    this.#seen = { live: 0, committed: 0 };
+    this.#world.node.trap(...traps);
+    for (let shown = 0; shown < parts; shown += 1) {
+      const paced = sleep(paceMs);
+      await this.#next();
+      for (const basis of ['live', 'committed']) this.#check(await quotesOf(this.#world, { basis }), trapName(traps));
+      await paced;
+    }
+    this.#world.node.trap();
+    this.#check(await quotesAfter(this.#world, await this.#next()), `after ${trapName(traps)}`);
+    return this.#seen;
+  }
+
+  async #next() {
+    const price = PRICES[this.#count % PRICES.length] as State & bigint;
+    this.#count += 1;
+    const part = await this.#world.price(price);
+    const states = this.#states.get(Number(part.number)) ?? ['none'];
+    states[part.index] = price;
+    this.#states.set(Number(part.number), states);
+    return part;
+  }
+
+  #check(quotes: readonly LiveQuote[], name: string): void {
+    for (const [pool, quote] of quotes.entries()) {
+      const { kind, targetBlockNumber, blockNumber, source } = quote.basis ?? {};
+      const isLive = kind === 'live';
+      this.#seen[isLive ? 'live' : 'committed'] += 1;
+      const states = this.#states.get((isLive ? targetBlockNumber : blockNumber) ?? -1);
+      // Of blocks from before.
+      if (!states) continue;
+      const index = isLive ? (source?.part ?? null) : states.length - 1;
+      const possible = index === null ? states : [states[index] as State];
+      const right = possible.map((state) => this.#right.get(state)?.[pool]);
+      expect(right, `${name}, pool ${pool}, ${kind} of part ${index}`).toContainEqual(levelsOf(quote));
+    }
+  }
+}
