@@ -102,7 +102,7 @@ export class PartFeed {
   /** Notes that a node pushed a part. */
   push(part: PushedPart | undefined): void {
     const { used } = this.#parts;
-    this.#pushes = withPush(this.#pushes, part, used);
+    this.#pushes = withPush(this.#pushes, part);
     const isShown = used && this.#isWanted && isUsedState(this.#pushes, used);
     const isUsed = isShown && this.#use({ view: used.view, index: part?.index ?? null });
     this.#next({ kind: isUsed ? 'unchanged' : 'pushed' });
@@ -122,7 +122,7 @@ export class PartFeed {
   /** Notes what a call of this process showed. @param begun the pushes when it began; undefined: it is not known */
   note(view: PartView, begun?: Pushes): void {
     const index = indexOf(this.#pushes, begun, view, this.#parts.used);
-    if (this.#use({ view, index })) this.#pushes = withCall(this.#pushes, begun, view, index);
+    if (this.#use({ view, index })) this.#pushes = withCall(this.#pushes, begun, index);
   }
 
   close(): void {

@@ -17,30 +17,35 @@ export interface Pushes {
   readonly last: PushedPart | undefined;
   /** Counts pushes after which the state may be another one. */
   readonly changes: number;
-  /** What was used at the last of these. */
-  readonly usedBefore: PartView | undefined;
-  /** The newest of these that the used part comes after, as a call showed. */
+  /** How many parts in which nothing happened came since. */
+  readonly unchanged: number;
+  /** The newest of these changes that the used part comes after, as a call showed. */
   readonly shown: number;
 }
 
-export const noPushes: Pushes = { last: undefined, changes: 0, usedBefore: undefined, shown: -1 };
+export const noPushes: Pushes = { last: undefined, changes: 0, unchanged: 0, shown: -1 };
 
-/** The pushes and one more, at which this part was used. */
-export function withPush(pushes: Pushes, last: PushedPart | undefined, used: UsedPart | undefined): Pushes {
-  if (last?.isUnchanged) return { ...pushes, last };
-  return { ...pushes, last, changes: pushes.changes + 1, usedBefore: used?.view };
+/** A node that pushed a part may answer so many parts behind it. */
+const MAX_BEHIND = 3;
+
+/** The pushes and one more. */
+export function withPush(pushes: Pushes, last: PushedPart | undefined): Pushes {
+  if (last?.isUnchanged) return { ...pushes, last, unchanged: pushes.unchanged + 1 };
+  return { ...pushes, last, changes: pushes.changes + 1, unchanged: 0 };
 }
 
 /**
- * After a call that showed a part which is used. It shows what all pushes before the call did, unless it is still what
- * was used before the last change: each transaction pays fees, so that node may be behind.
+ * After a call that showed a part which is used. It shows what the last change did if it began `MAX_BEHIND` parts later.
  *
  * @param begun the pushes when it began; undefined: it is not known
  */
-export function withCall(pushes: Pushes, begun: Pushes | undefined, view: PartView, index: number | null): Pushes {
-  const { usedBefore, changes } = pushes;
-  const isNewest = begun?.changes === changes && !(usedBefore && isSameView(usedBefore, view));
-  return { ...pushes, last: index === null ? pushes.last : undefined, shown: isNewest ? changes : pushes.shown };
+export function withCall(pushes: Pushes, begun: Pushes | undefined, index: number | null): Pushes {
+  const isNewest = begun?.changes === pushes.changes && begun.unchanged >= MAX_BEHIND;
+  return {
+    ...pushes,
+    last: index === null ? pushes.last : undefined,
+    shown: isNewest ? pushes.changes : pushes.shown,
+  };
 }
 
 /** Whether the part that was pushed last has the state of the one that is used, so that no call need show it. */
