@@ -4,7 +4,7 @@ import { LEFT_MS, PART_MS } from '../../quoting/parts/part-schedule.ts';
 import { startedWorld } from '../harness/open-world.ts';
 import { fixedDirectory } from '../quotes/served-pool.ts';
 import { type StreamApi, startStreamApi } from '../stream/stream-api.ts';
-import { batchesOf, type LiveQuote } from './live-world.ts';
+import { batchesOf } from './live-world.ts';
 import { quotesAfter, quotesOf } from './part-quotes.ts';
 import { startPartWorld } from './part-world.ts';
 
