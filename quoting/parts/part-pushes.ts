@@ -35,7 +35,8 @@ export function withPush(pushes: Pushes, last: PushedPart | undefined): Pushes {
 }
 
 /**
- * After a call that showed a part which is used. It shows what the last change did if it began `MAX_BEHIND` parts later.
+ * After a call that showed a part which is used. It shows what the last change did if it began `MAX_BEHIND` parts
+ * later.
  *
  * @param begun the pushes when it began; undefined: it is not known
  */
