@@ -121,9 +121,10 @@ describe('a value that is not allowed is named with its rule', () => {
 
   it('a long amount takes no time to refuse', async () => {
     for (const amountIn of ['1'.repeat(250_000), `${'1'.repeat(250_000)}x`]) {
-      const startedAt = performance.now();
+      const before = process.threadCpuUsage();
       expect(await refusal(body({ amountIn }))).toMatchObject({ error: expect.stringMatching(/^amountIn must /) });
-      expect(performance.now() - startedAt).toBeLessThan(1_000);
+      // Of this thread, whatever else the machine does.
+      expect(process.threadCpuUsage(before).user).toBeLessThan(1_000_000);
     }
   });
 });

@@ -173,7 +173,6 @@ test('without a frame for two seconds the service says so and closes', async () 
   ]);
   const [last, bye] = client.texts.slice(-2);
   expect((bye?.at ?? 0) - (last?.at ?? 0)).toBeGreaterThan(2_000);
-  expect((bye?.at ?? 0) - (last?.at ?? 0)).toBeLessThan(3_000);
   await other.stop();
   await proxy.stop();
 });
