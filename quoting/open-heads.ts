@@ -32,7 +32,12 @@ export function openHeads(chain: ChainContext, options: HeadsOptions): OpenHeads
   const parts = source && openPartHeads(chain, source, committed, options);
   const live = parts ? undefined : openLiveHeads(chain, committed, options);
   const pushed = openHeadFeed(config, { ...chain, openSocket: options.openSocket });
-  pushed?.onHead(({ block }) => committed.push({ block, endpoint: null }));
+  pushed?.onHead(({ block }) => {
+    const push = () => committed.push({ block, endpoint: null });
+    // Where a sequencer shows parts, a socket may push these as heads: no node has a block of their hash.
+    if (source) void rpc.header(block.hash, block.number).then(push, () => undefined);
+    else push();
+  });
   return {
     committed,
     live,

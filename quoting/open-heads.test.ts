@@ -1,0 +1,54 @@
+import { expect, test, vi } from 'vitest';
+import { openChainRpc } from '../chain/chain-rpc.ts';
+import { LiveConfig } from '../config/live-schema.ts';
+import { startLiveMarket } from '../devnet/live/live-market.fixture.ts';
+import { startPartNode } from '../devnet/parts/part-node.ts';
+import { createLogger } from '../runtime/logger.ts';
+import { openWorld } from '../test/harness/open-world.ts';
+import { partSource } from '../test/live/part-world.ts';
+import { chainConfig, eagerQuotes } from '../test/quotes/quote-world.ts';
+import { chainBounds } from './chain-bounds.ts';
+import { openHeads } from './open-heads.ts';
+
+const PARTS = 2;
+
+const world = openWorld(async (ends) => {
+  const market = await startLiveMarket({ flatPools: 1, packedPools: 0 });
+  ends.defer(market.close);
+  const node = await startPartNode(market.chain, { partsPerBlock: PARTS });
+  ends.defer(node.stop);
+  return { ...market, node };
+});
+
+test('a socket of heads that pushes parts moves no head, not even once', async () => {
+  const { chain, node } = world;
+  // The same node as the source, by another name: nothing says that it pushes parts.
+  const config = chainConfig(chain.chainId, [node.url], {
+    blockTimeMs: 2_000,
+    wsUrls: [`${node.wsUrl}/heads`],
+    live: LiveConfig.parse(partSource(node, false)),
+  });
+  const rpc = openChainRpc(config, 5_000);
+  const logger = createLogger('test', 'silent');
+  const clocks = { now: () => performance.now(), wallClock: () => Date.now() };
+  const context = {
+    config,
+    bounds: chainBounds(config, eagerQuotes),
+    rpc,
+    countCall: () => undefined,
+    logger,
+    ...clocks,
+  };
+  const { committed, close } = openHeads(context, { protectedAccounts: () => new Set() });
+  const taken: { readonly number: bigint; readonly hash: string }[] = [];
+  committed.onHead(({ block }) => taken.push(block));
+  await vi.waitFor(() => expect(node.subscriptions('newHeads')).toBe(1), 5_000);
+  for (let block = 0; block < 4; block += 1) {
+    const { number } = node.part();
+    while (node.part().number === number) await node.nextPart();
+    await vi.waitFor(() => expect(committed.current?.block.number).toBe(number), 5_000);
+  }
+  close();
+  for (const { number, hash } of taken) expect(hash).toBe((await chain.client.getBlock({ blockNumber: number })).hash);
+  expect(taken.map(({ number }) => number)).toEqual(taken.map(({ number }) => number).sort());
+});
