@@ -151,14 +151,23 @@ test('listeners get no head below the last one while nodes refuse that, which re
   world.commit(10, 0);
   const before = world.committed;
   world.commit(11, 0);
-  const [last, announced] = [world.committed, world.announced.length];
-  world.committed = before;
   world.frame(12n, 1);
-  world.wait(5_000);
+  world.wait(300);
+  const [last, announced] = [world.committed, world.announced.length];
+  expect(world.announced.at(-1)?.head.block.pending).toBeDefined();
+  world.committed = before;
+  world.frame(12n, 2);
+  world.wait(900);
   expect(world.ask()?.number).toBe(10n);
   expect(world.announced.length).toBe(announced);
+  // They hear of overrides that became too old.
+  world.wait(5_000);
+  const [ended, ...more] = world.announced.slice(announced);
+  expect([ended?.head, more]).toEqual([last, []]);
+  expect(ended?.at).toBeGreaterThanOrEqual(PACE.maxAgeMs);
+  expect(ended?.at).toBeLessThanOrEqual(PACE.maxAgeMs + 250);
   world.committed = last;
-  world.frame(12n, 2);
+  world.frame(12n, 3);
   world.wait(5_000);
   expect(world.announced.slice(announced).map(({ head }) => head.block.number)).toContain(11n);
 });

@@ -94,11 +94,28 @@ function announced(
   if (!inputs.committed || !branch || !state.taken) return [state, NOTHING];
   const { head } = state.taken;
   const nextAt = watchers > 0 ? now + (pace.spacingMs ?? ANNOUNCE_MS) : null;
-  if (head.block.hash !== branch.hashAt(branch.top)) return [{ ...state, wakeAt: nextAt }, NOTHING];
+  if (head.block.hash !== branch.hashAt(branch.top))
+    return withoutExpired({ ...state, wakeAt: nextAt }, branch, now, pace);
   const isNew = state.taken !== state.announced;
   const { pending } = head.block;
   const expiresAt = pending && lastReceived(state, pending) + pace.maxAgeMs;
   const wakeAt = expiresAt !== undefined && nextAt !== null ? Math.max(nextAt, expiresAt) : null;
   const next = { ...state, wakeAt, ...(isNew && { announced: state.taken, announcedAt: now }) };
   return [next, { ...NOTHING, announce: isNew ? { head, branch } : null }];
+}
+
+/** While nodes refuse the last head, listeners hear only of overrides that became too old. */
+function withoutExpired(
+  state: LiveHeadState,
+  branch: ChainTail,
+  now: number,
+  { maxAgeMs }: LivePace,
+): readonly [LiveHeadState, LiveEffects] {
+  const { committed, head: { block: { pending } = {} } = {} } = state.announced ?? {};
+  if (!committed || !pending || now < lastReceived(state, pending) + maxAgeMs) return [state, NOTHING];
+  const announced = { committed, head: committed, takenAt: now };
+  return [
+    { ...state, announced, announcedAt: now },
+    { ...NOTHING, announce: { head: committed, branch } },
+  ];
 }
