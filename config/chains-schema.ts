@@ -72,6 +72,13 @@ export const DeploymentConfig = z
     path: ['layout'],
   });
 
+/** What listing sites read of a chain. */
+const AdaptersConfig = z
+  .strictObject({
+    lagBlocks: NaturalInt.describe('How far `latest-block` is behind the index, instead of final.'),
+  })
+  .describe('What [listing sites](../use/listing-sites.md#the-newest-block) read; optional.');
+
 export const ChainConfig = z.strictObject({
   chainId: PositiveInt.describe('EVM chain id, each once.'),
   name: Name.describe('The `chain` of pool records.'),
@@ -105,6 +112,7 @@ export const ChainConfig = z.strictObject({
     ),
   pamm: PammConfig.optional(),
   live: LiveConfig.optional(),
+  adapters: AdaptersConfig.optional(),
   readBudget: ReadBudgetConfig.prefault({}).describe(
     "What capture's scheduled reads may cost the nodes of the chain ([read budget](operate.md#read-budget)). The defaults suit a free node and a thousand funded pools.",
   ),

@@ -115,6 +115,18 @@ const opened = startedWorld(async () => {
   const app = new Hono();
   app.onError((error, c) => sendError(c, error instanceof ApiError ? error : internalError(error)));
   mountHandlers(app, bindRoutes(adaptersResource, { chains, database, metrics }));
+  /** What is read of the chain where its latest block is that far behind the index. */
+  const lagging = (lagBlocks: number) => {
+    const behind = new Hono();
+    behind.onError((error, c) => sendError(c, error instanceof ApiError ? error : internalError(error)));
+    const chain = CHAINS_FILE.chains.map((each): [number, typeof each] => [
+      each.chainId,
+      { ...each, adapters: { lagBlocks } },
+    ]);
+    const deps = { chains: new Map(chain), database, metrics: new Registry() };
+    mountHandlers(behind, bindRoutes(adaptersResource, deps));
+    return (path: string) => behind.request(`/adapters/dexscreener/${CHAIN_A}/${path}`);
+  };
   const index = async () => {
     const [final, head] = [FINAL, HEAD].map((number) => ({ chainId: CHAIN_A, number, timestamp: timeOf(number) }));
     if (final) await setIndexedBlock(listing.pool, { ...final, isFinal: true });
@@ -125,7 +137,7 @@ const opened = startedWorld(async () => {
     await database.end();
     await listing.close();
   };
-  return { listing, app, metrics, index, close };
+  return { listing, app, lagging, metrics, index, close };
 });
 
 async function seedLogs({ db }: Awaited<ReturnType<typeof openListing>>, logs: readonly Logged[]): Promise<void> {
@@ -368,6 +380,25 @@ describe('tokens, pools and blocks', () => {
   ])('%i: %s', async (status, path) => {
     expect((await get(path)).status).toBe(status);
   });
+});
+
+test.each([
+  // The newest block below the head with an event, or the final one.
+  [0, FINAL, HEAD],
+  [HEAD - FINAL, FINAL, FINAL],
+  [HEAD - FINAL + 1, 1_400, FINAL - 1],
+  [HEAD - 1_400, 1_400, 1_400],
+  [HEAD - 1_399, 320, 1_399],
+  // Nothing has a time there: the final block.
+  [HEAD - 299, FINAL, FINAL],
+])('with a lag of %i blocks the latest is %i, and events are served to %i', async (lagBlocks, latest, last) => {
+  await opened.index();
+  const ask = opened.lagging(lagBlocks);
+  expect(await (await ask('latest-block')).json()).toEqual({
+    block: { blockNumber: latest, blockTimestamp: timeOf(latest) },
+  });
+  expect((await ask(`events?fromBlock=${last}&toBlock=${last}`)).status).toBe(200);
+  expect((await ask(`events?fromBlock=${last + 1}&toBlock=${last + 1}`)).status).toBe(404);
 });
 
 describe('a day for DefiLlama', () => {

@@ -94,8 +94,8 @@ function siteHandlers(deps: AdaptersDeps) {
   const read = <T>(work: (client: Queryable) => Promise<T>) => readInTurn(deps.database, work);
   return {
     async latestBlock(c: Context) {
-      const { chainId } = servedChain(deps.chains, chainIdParam(c));
-      const { blockNumber, blockTimestamp } = await read((client) => readServed(client, chainId));
+      const chain = servedChain(deps.chains, chainIdParam(c));
+      const { blockNumber, blockTimestamp } = await read((client) => readServed(client, chain));
       return c.json({ block: { blockNumber, blockTimestamp } });
     },
     async asset(c: Context) {
@@ -132,7 +132,7 @@ async function sendBlock(c: Context, deps: AdaptersDeps): Promise<Response> {
   const [by, wanted] = number === undefined ? [blockAt, timestamp] : [blockOf, number];
   if (wanted === undefined) throw badRequest('number or timestamp must be given');
   const block = await readInTurn(deps.database, async (client) => {
-    const { blockNumber, blockTimestamp } = await readServed(client, chain.chainId);
+    const { blockNumber, blockTimestamp } = await readServed(client, chain);
     const newest = { blockNumber, blockTimestamp };
     const isNewest = number === undefined ? wanted >= newest.blockTimestamp : wanted === newest.blockNumber;
     return isNewest ? newest : (await by(client, [chain.chainId, wanted, newest.blockNumber]))[0];

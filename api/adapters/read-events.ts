@@ -9,7 +9,7 @@ import { type EventRow, type LeftOut, type SitePool, toSiteEvents } from './site
 /** More rows of a range than this are not served: they would take the memory of the process. */
 const MAX_EVENTS = 50_000;
 
-type Served = SiteBlock & { readonly finalBlock: number; readonly hasTransactions: boolean };
+type Served = SiteBlock & { readonly lastBlock: number; readonly hasTransactions: boolean };
 const servedUntil = loadStatement<Served>('./select-served.sql', import.meta.url, 'site-served');
 const eventsBetween = loadStatement<EventRow>('./select-events.sql', import.meta.url, 'site-events');
 /** Values: chain, addresses of pools, factories. */
@@ -21,9 +21,9 @@ export async function readEvents(
   chain: ChainConfig,
   { fromBlock, toBlock }: { readonly fromBlock: number; readonly toBlock: number },
 ): Promise<{ readonly body: ReadyBody; readonly leftOut: ReadonlyMap<LeftOut, number> }> {
-  const { finalBlock } = await readServed(client, chain.chainId);
+  const { lastBlock } = await readServed(client, chain);
   // An empty response would say that there are no events. Sites ask for blocks that were named, so for older ones.
-  if (toBlock > finalBlock) throw new ApiError(404, { error: `Block ${toBlock} is not served yet: see latest-block` });
+  if (toBlock > lastBlock) throw new ApiError(404, { error: `Block ${toBlock} is not served yet: see latest-block` });
   const rows = await eventsBetween(client, [chain.chainId, fromBlock, toBlock, MAX_EVENTS + 1]);
   if ((rows[0]?.total ?? 0) > MAX_EVENTS) throw badRequest(`more than ${MAX_EVENTS} events: ask for fewer blocks`);
   const addresses = [...new Set(rows.map(({ pool }) => pool))];
@@ -37,8 +37,8 @@ export async function readEvents(
  *
  * @throws ApiError 503 when the chain has no index, or one of an older release, which lacks the order of transactions
  */
-export async function readServed(client: Queryable, chainId: number): Promise<Served> {
-  const [served] = await servedUntil(client, [chainId]);
+export async function readServed(client: Queryable, { chainId, adapters }: ChainConfig): Promise<Served> {
+  const [served] = await servedUntil(client, [chainId, adapters?.lagBlocks ?? null]);
   if (!served) throw unavailable(new Error(`chain ${chainId} has no index`));
   if (!served.hasTransactions)
     throw new ApiError(503, { error: 'The index needs a backfill: it lacks the order of transactions' });
