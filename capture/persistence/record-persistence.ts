@@ -110,7 +110,7 @@ export class PersistenceRecorder {
     if (!readLive) return { shown: null, later: [null, null] };
     const startedAt = now();
     const readAfter = async (ms: number) => {
-      await pause(startedAt + ms - now());
+      await pause(Math.max(0, startedAt + ms - now()));
       return readLive(pools);
     };
     const shown = partSource(chain.live) ? null : await readLive(pools);
