@@ -64,6 +64,11 @@ test('a pool whose price no override makes is then what it is at the committed b
   expect(soldIn([shown, worse, better, shown], live)).toEqual([1_000, -1_000, 0, 0, -1_000, 1_000]);
 });
 
+test('a pool whose quotes of the block were not read has no sample, whatever its live quotes', () => {
+  const live = { shown: overridden(10n, paying(1_000_000n, true)), later: [overridden(10n, worse), null] as const };
+  expect(soldIn([undefined, shown, shown, shown], live)).toBeNull();
+});
+
 test('a pool without a committed price is compared with its live quotes, and blocks that it does not trade at say nothing', () => {
   const live = {
     shown: overridden(10n, paying(1_000_000n, true)),

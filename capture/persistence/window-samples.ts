@@ -29,7 +29,8 @@ export function sampleOf(
   inputs: Readonly<Record<Side, readonly (bigint | null)[]>>,
 ): Sample | null {
   const [first, ...later] = reads.map((quotes) => quotes.get(address));
-  const isLive = !first;
+  if (first === undefined) return null;
+  const isLive = first === null;
   const shown = first ?? live.shown?.quotes.get(address);
   if (!shown) return null;
   // A live quote that has not landed is no committed one, without being withdrawn.
