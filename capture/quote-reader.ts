@@ -20,7 +20,7 @@ export interface QuoteReaderDeps {
   readonly logger: Logger;
 }
 
-/** What one pool quotes at a block: its whole curve, and the part that trades. */
+/** What one pool quotes at a block: its whole curve, and the part that trades. A side may be closed by a token. */
 export interface QuotedCurve extends FoundCurve, BidAsk {
   readonly block: BlockRef;
   /** Whether overrides of sources make the price. */
@@ -31,10 +31,13 @@ export interface QuotedCurve extends FoundCurve, BidAsk {
  * Reads a pool as the API's quotes do.
  *
  * @returns null when the pool does not trade; undefined when it does not show its depth without a simulation of each
- * bin, or a side has no price
+ * bin, or nodes gave its storage without its prices
  * @throws RpcFailure when nodes did not give the block's state
  */
 export type ReadQuote = (at: HeadContext, pool: ServedPool) => Promise<QuotedCurve | null | undefined>;
+
+/** Whether both sides are open: distances from mid can be measured. */
+export const hasMid = ({ bidX64, askX64 }: BidAsk): boolean => bidX64 !== CLOSED_BID_X64 && askX64 !== CLOSED_ASK_X64;
 
 /** Timeout of one phase of calls, over all nodes. */
 const READ_TIMEOUT_MS = 8_000;
@@ -55,11 +58,10 @@ export function createQuoteReader({ chain, rpc, nextHead, wallClock, logger }: Q
   return async (at, pool) => {
     try {
       const prices = await reader.prices(at, { pool });
+      if (prices.status === 'internal_error') return undefined;
       const found = await reader.curve(at, prices);
       if (!found || (found.trading.bids === null && found.trading.asks === null)) return null;
       const { block, bidX64, askX64, hasLivePrice } = prices;
-      // A side that is closed by a token has no price from which distances could be measured.
-      if (bidX64 === CLOSED_BID_X64 || askX64 === CLOSED_ASK_X64) return undefined;
       return { ...found, block, bidX64, askX64, hasLivePrice };
     } catch (error) {
       if (error instanceof SnapshotError) return undefined;

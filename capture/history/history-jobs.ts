@@ -16,8 +16,8 @@ export function chainHistoryJobs(
   { file, sharing }: CaptureDeps,
 ): Job[] {
   const { chainId } = chain;
-  const hasSpareCalls = () => budget.saved('funded') > budget.burst('funded');
-  const reserve = () => hasSpareCalls() && budget.reserve('funded');
+  const hasSpareCalls = () => budget.hasSpare('funded');
+  const reserve = () => budget.reserveSpare('funded');
   const recordDepth = createDepthRecorder({ database, chain, rpc: rpcs.funded, reserve, wallClock, logger });
   const quotes = { database, chainId, pools, kept: file.history, recordDepth };
   const fills = { database, chainId, rpc: budgeted, pools, hasSpareCalls };

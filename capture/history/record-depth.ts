@@ -16,7 +16,7 @@ import type { HeadContext } from '../../quoting/types.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { encodeBigints } from '../../runtime/json.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import { createQuoteReader, type ReadQuote } from '../quote-reader.ts';
+import { createQuoteReader, hasMid, type ReadQuote } from '../quote-reader.ts';
 
 export interface DepthDeps {
   readonly database: pg.Pool;
@@ -100,7 +100,7 @@ interface ReadSample {
 /** Reads a sample of one pool. @returns null when the pool does not trade, or does not show its depth */
 async function readSample(readQuote: ReadQuote, at: HeadContext, pool: ServedPool): Promise<ReadSample | null> {
   const quote = await readQuote(at, pool);
-  if (!quote) return null;
+  if (!quote || !hasMid(quote)) return null;
   const { curve, trading, block, bidX64, askX64 } = quote;
   const depth = depthWithin(curve, trading, { sellX64: bidX64, buyX64: askX64 });
   const read = { blockNumber: block.number, blockTimestamp: block.timestamp };

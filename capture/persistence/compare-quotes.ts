@@ -2,6 +2,7 @@ import type { BidAsk, PoolCurve } from '../../protocol/curve.ts';
 import type { TradingSides } from '../../protocol/depth.ts';
 import { outputUntil, pricesWithin } from '../../protocol/depth-within.ts';
 import { divCeil, E6, maxBigint } from '../../protocol/fixed-point.ts';
+import { hasMid } from '../quote-reader.ts';
 
 /** When a quote is compared with what the pool gives then; the last two of live prices. */
 export const HORIZONS = ['1_block', '2_blocks', '5_blocks', '200_ms', '1_s'] as const;
@@ -98,10 +99,10 @@ export function changeE6(shown: bigint, later: bigint | null): number {
 
 /**
  * The part of the depth within 10 bps of mid that the next block does not have within the same price, millionths,
- * rounded up; null without such depth, or where it is not known.
+ * rounded up; null without such depth, where a side is closed, or where it is not known.
  */
 export function goneE6(shown: PoolQuote, next: QuoteRead, side: Side): number | null {
-  if (next === undefined) return null;
+  if (next === undefined || !hasMid(shown)) return null;
   const limitX64 = pricesWithin({ sellX64: shown.bidX64, buyX64: shown.askX64 }, DEPTH_BPS)[side];
   const before = outputUntil(shown.curve[side], shown.trading[side], limitX64);
   const after = next ? outputUntil(next.curve[side], next.trading[side], limitX64) : 0n;

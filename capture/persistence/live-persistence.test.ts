@@ -103,7 +103,7 @@ test('a maker that is better in the last part of each block alone stands out bes
     pools,
     kept: HistoryConfig.parse({}),
     fiatMaxAgeSecs: 3_600,
-    hasSpareCalls: () => true,
+    budget: { hasSpare: () => true, reserveSpare: () => true },
     readLive: createLiveQuotes(read),
     draw: () => 0,
   });

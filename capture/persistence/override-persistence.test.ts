@@ -84,7 +84,7 @@ test('a quote that lives with a builder is compared with what it is there later'
     pools,
     kept: HistoryConfig.parse({}),
     fiatMaxAgeSecs: 3_600,
-    hasSpareCalls: () => true,
+    budget: { hasSpare: () => true, reserveSpare: () => true },
     readLive: readAfterUpdate,
     // No further window opens while this one is read.
     draw: () => (given.length === 0 ? 0 : 0.999),

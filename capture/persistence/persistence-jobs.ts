@@ -10,16 +10,15 @@ export function persistenceJobs(
   { file: { history: kept }, fiatMaxAgeSecs, countCall }: CaptureDeps,
 ): Job[] {
   if (kept.persistencePools === 0) return [];
-  const reserve = () => budget.reserve('funded');
-  const read = { chain, rpc: rpcs.funded, reserve, now, wallClock, logger };
+  const read = { chain, rpc: rpcs.funded, now, wallClock, logger };
   const recorder = new PersistenceRecorder({
     database,
     ...read,
     pools,
     kept,
     fiatMaxAgeSecs,
-    hasSpareCalls: () => budget.saved('funded') > budget.burst('funded'),
-    readLive: createLiveQuotes({ ...read, live, countCall }),
+    budget,
+    readLive: createLiveQuotes({ ...read, reserve: () => budget.reserveSpare('funded'), live, countCall }),
     draw: Math.random,
   });
   return jobsOfChain(chainId, {

@@ -1,9 +1,13 @@
-import { decodeFunctionResult, encodeFunctionData, numberToHex } from 'viem';
+import { decodeFunctionResult, encodeFunctionData, erc20Abi, numberToHex } from 'viem';
 import { beforeEach, expect, test } from 'vitest';
 import { openChainRpc } from '../../chain/chain-rpc.ts';
+import { CallBudget } from '../../chain/read-schedule/call-budget.ts';
 import { HistoryConfig } from '../../config/chains-schema.ts';
 import { quoterAbi } from '../../devnet/abi.ts';
+import { balanceOf } from '../../devnet/actions.ts';
+import { send } from '../../devnet/dev-chain.ts';
 import { request } from '../../devnet/json-rpc.ts';
+import type { ProxiedRequest } from '../../devnet/misbehaviour.ts';
 import { evenBins } from '../../devnet/pools.ts';
 import { silenceFeed } from '../../devnet/providers.ts';
 import { startRpcProxy } from '../../devnet/rpc-proxy.ts';
@@ -17,6 +21,7 @@ import {
   type WorldPool,
 } from '../../test/quotes/quote-world.ts';
 import { indexedQuotes } from '../indexed-quotes.fixture.ts';
+import { CAPTURE_CLASSES } from '../read-schedule/pool-values.ts';
 import { WITHDRAWN_E6 } from './compare-quotes.ts';
 import { PersistenceRecorder } from './record-persistence.ts';
 import { writeFigures } from './write-figures.ts';
@@ -37,10 +42,11 @@ beforeEach(async () => {
   await home.pool.query('DELETE FROM onchain_test.pool; DELETE FROM onchain_test.pool_state');
 });
 
-/** A recorder at a clock of its own, and how many calls it reserved. */
-function openRecorder(persistencePools = 200) {
+/** A recorder at a clock and with a budget of its own. */
+function openRecorder(persistencePools = 200, callsPerMinute = 10_000) {
   const logger = { warn: () => undefined, child: () => logger } as never;
-  const clock = { ms: 1_000 * MINUTE, calls: 0 };
+  const clock = { ms: 1_000 * MINUTE };
+  const budget = new CallBudget(callsPerMinute, CAPTURE_CLASSES, () => 0);
   const recorder = new PersistenceRecorder({
     database: own.database,
     chain: own.config,
@@ -48,26 +54,25 @@ function openRecorder(persistencePools = 200) {
     pools,
     kept: { ...HistoryConfig.parse({}), persistencePools },
     fiatMaxAgeSecs: 3_600,
-    hasSpareCalls: () => true,
-    reserve: () => ++clock.calls > 0,
+    budget,
     now: () => performance.now(),
     draw: () => 0,
     wallClock: () => clock.ms,
     logger,
   });
-  return { recorder, clock };
+  return { recorder, clock, budget };
 }
 
-/** Records a window whose later blocks are made by these. @returns its block, and the calls that it took */
-async function recordWindow(later: readonly (() => Promise<unknown>)[], count?: number) {
-  const { recorder, clock } = openRecorder(count);
+/** Records a window whose later blocks are made by these. @returns its block, and the budget that it was read with */
+async function recordWindow(later: readonly (() => Promise<unknown>)[], ...limits: Parameters<typeof openRecorder>) {
+  const { recorder, clock, budget } = openRecorder(...limits);
   await readPrices();
   await recorder.run();
   const number = await world.chain.client.getBlockNumber();
   for (const make of later) await make();
   clock.ms += MINUTE / 2;
   for (let steps = 0; steps < 6; steps += 1) await recorder.run();
-  return { number, calls: clock.calls };
+  return { number, budget };
 }
 
 const mine = () => world.chain.client.mine({ blocks: 1 });
@@ -169,9 +174,70 @@ test('a window takes a bounded number of calls, and has the most valuable pools 
   const made = [await makePool(world, spec()), await makePool(world, spec()), await makePool(world, spec())];
   for (const [n, pool] of made.entries()) await index(pool, own.pairs[0], BigInt(n + 1) * 10n ** 30n);
   await silenceFeed(world.chain, world.deployment, made[2]?.feed ?? '0x', 'takeDown');
-  const { calls } = await recordWindow(Array(5).fill(mine), 1);
+  const { budget } = await recordWindow(Array(5).fill(mine), 1);
   expect([...(await rows()).keys()]).toEqual([made[1]?.address]);
-  expect(calls).toBeLessThanOrEqual(5 + 4 * 3);
+  expect(budget.spent('funded')).toBeLessThanOrEqual(5 + 4 * 3);
+});
+
+test('a window leaves the calls that price reads need', async () => {
+  await index(await makePool(world, spec()), own.pairs[0]);
+  const { budget } = await recordWindow(Array(5).fill(mine), 200, 50);
+  expect(budget.saved('funded')).toBe(budget.burst('funded'));
+  expect((await rows()).size).toBe(0);
+});
+
+test('blocks at which a node gives storage without prices say nothing', async () => {
+  const pool = await makePool(world, spec());
+  await index(pool, own.pairs[0]);
+  /** Of creation code: it asks pools for their prices. */
+  const asksPrices = ({ method, params: [call] }: ProxiedRequest) =>
+    method === 'eth_call' && typeof call === 'object' && call !== null && !('to' in call);
+  await recordWindow([
+    mine,
+    async () => {
+      await mine();
+      const refused = JSON.stringify((await world.chain.client.getBlock()).hash);
+      proxy.misbehave({ kind: 'error', code: -32_000, message: 'out of gas' }, (request) => {
+        return asksPrices(request) && JSON.stringify(request.params[1]).includes(refused);
+      });
+    },
+    ...Array(3).fill(mine),
+  ]);
+  proxy.misbehave(null);
+  const row = (await rows()).get(pool.address);
+  expect([row?.bids.slice(0, 9), row?.bidGone]).toEqual([[0, 0, 0, null, null, null, 0, 0, 0], 0]);
+});
+
+test('a side that a token closes is withdrawn, and the other one is compared', async () => {
+  const pool = await makePool(world, spec());
+  await index(pool, own.pairs[0]);
+  /** The pool has nothing left to pay for what is sold to it. */
+  const emptied = async () => {
+    const { client } = world.chain;
+    const { token1 } = own.pairs[0];
+    await client.impersonateAccount({ address: pool.address });
+    await client.setBalance({ address: pool.address, value: 10n ** 18n });
+    const amount = await balanceOf(world.chain, token1, pool.address);
+    const data = encodeFunctionData({
+      abi: erc20Abi,
+      functionName: 'transfer',
+      args: [world.chain.roles.trader, amount],
+    });
+    await send(world.chain, { from: pool.address, to: token1, data });
+  };
+  await recordWindow([emptied, ...Array(4).fill(mine)]);
+  const row = (await rows()).get(pool.address);
+  expect(row?.bids.slice(0, 9)).toEqual(Array(9).fill(WITHDRAWN_E6));
+  expect(row?.bidGone).toBe(WITHDRAWN_E6);
+  expect(row?.asks.slice(0, 9)).toEqual([0, 1, 2].flatMap(() => [null, null, 0]));
+  expect(row?.askGone).toBe(0);
+  // There is one sample in a minute.
+  await home.pool.query('TRUNCATE history.persistence_minute');
+  await recordWindow(Array(5).fill(mine));
+  const closed = (await rows()).get(pool.address);
+  expect(closed?.bids.slice(0, 9)).toEqual(Array(9).fill(null));
+  expect(closed?.asks.slice(0, 9)).toEqual([0, 1, 2].flatMap(() => [null, null, 0]));
+  expect([closed?.bidGone, closed?.askGone]).toEqual([null, null]);
 });
 
 test('days have exact percentiles of their samples', async () => {

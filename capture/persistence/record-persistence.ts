@@ -1,6 +1,7 @@
 import type { Address } from 'viem';
 import type { ChainRpc } from '../../chain/chain-rpc.ts';
 import type { BlockHeader } from '../../chain/read-context.ts';
+import type { CallBudget } from '../../chain/read-schedule/call-budget.ts';
 import { partSource } from '../../config/live-schema.ts';
 import { loadStatement } from '../../db/load-statement.ts';
 import type { ServedPool } from '../../quoting/pools/pool-directory.ts';
@@ -17,10 +18,8 @@ import { type LiveWindow, sampleOf, type WindowReads } from './window-samples.ts
 
 export interface PersistenceDeps extends ComparedPoolsDeps {
   readonly rpc: ChainRpc;
-  /** Whether the budget has calls that price reads do not need soon. Without, a window waits, or is not opened. */
-  readonly hasSpareCalls: () => boolean;
-  /** Takes a call from the read budget. @returns false when there is none */
-  readonly reserve: () => boolean;
+  /** Without calls that price reads do not need soon, a window waits, or is not opened. */
+  readonly budget: Pick<CallBudget, 'hasSpare' | 'reserveSpare'>;
   /** Reads live prices. Absent on a chain without a source of them. */
   readonly readLive?: ReadLive | undefined;
   /** Milliseconds of a clock that never goes back. */
@@ -70,17 +69,17 @@ export class PersistenceRecorder {
 
   /** Does what is due. @throws RpcFailure or an error of Postgres: the window in work is given up */
   async run(): Promise<void> {
-    const { rpc, draw, hasSpareCalls, reserve } = this.#deps;
+    const { rpc, draw, budget } = this.#deps;
     const { open, look } = this.#next({ kind: 'time', draw: draw() });
-    if (open && hasSpareCalls() && reserve()) await this.#open();
-    if (look && reserve()) {
+    if (open && this.#reserve()) await this.#open();
+    if (look && this.#reserve()) {
       const { close } = this.#next({ kind: 'head', number: (await rpc.head()).block.number });
       // One that was not begun before the next one is over is given up: there are too few calls for all.
       if (close.length > 0)
         this.#over = [...this.#over.slice(0, 1), ...close.slice(-1).map((window) => this.#read(window))];
     }
     const [reading] = this.#over;
-    if (!reading || !hasSpareCalls()) return;
+    if (!reading || !budget.hasSpare('funded')) return;
     // A generator that throws is done.
     const { done } = await reading.next().catch((error: unknown) => {
       this.#over.shift();
@@ -88,6 +87,8 @@ export class PersistenceRecorder {
     });
     if (done) this.#over.shift();
   }
+
+  readonly #reserve = () => this.#deps.budget.reserveSpare('funded');
 
   #next(event: WindowEvent<Shown>) {
     const { chain, wallClock } = this.#deps;
@@ -120,10 +121,10 @@ export class PersistenceRecorder {
 
   /** Reads a window that is over, a step at a time, and stores its samples. */
   async *#read({ number, content }: OpenWindow<Shown>): AsyncGenerator<void, void> {
-    const { rpc, reserve } = this.#deps;
+    const { rpc } = this.#deps;
     const blocks: BlockHeader[] = [content.block];
     for (const after of LATER_BLOCKS) {
-      if (!reserve()) return;
+      if (!this.#reserve()) return;
       blocks.push(await rpc.blockAt(number + after));
     }
     for (let from = 0; from < content.pools.length; from += POOLS_PER_READ) {
@@ -132,7 +133,7 @@ export class PersistenceRecorder {
       for (const block of blocks) {
         yield;
         const served = pools.map(({ pool }) => pool);
-        reads.push(await readQuotes(this.#readQuote, { block, endpoint: null, reserve }, served));
+        reads.push(await readQuotes(this.#readQuote, { block, endpoint: null, reserve: this.#reserve }, served));
       }
       await this.#store(pools, { blocks, reads, live: content.live });
     }

@@ -63,6 +63,16 @@ export class CallBudget {
     return Math.floor(own === this.#first ? own.burst / 2 : own.burst);
   }
 
+  /** Whether a class saved more than it must keep for reads that come first. */
+  hasSpare(kind: ReadClass): boolean {
+    return this.saved(kind) > this.burst(kind);
+  }
+
+  /** Takes a call that {@link hasSpare} allows. @returns false when there is none */
+  reserveSpare(kind: ReadClass): boolean {
+    return this.hasSpare(kind) && this.reserve(kind);
+  }
+
   /** Calls of the last minute. */
   spent(kind: ReadClass): number {
     this.#forget(this.#now());
