@@ -104,7 +104,7 @@ test('a maker that is better in the last part of each block alone stands out bes
     kept: HistoryConfig.parse({}),
     fiatMaxAgeSecs: 3_600,
     budget: { hasSpare: () => true, reserveSpare: () => true },
-    readLive: createLiveQuotes(read),
+    readLive: createLiveQuotes({ ...read, readMs: 60_000 }),
     draw: () => 0,
   });
   let lost: readonly number[] = [];

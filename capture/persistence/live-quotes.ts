@@ -32,23 +32,26 @@ export interface LiveQuotesDeps extends QuoteReaderDeps {
   /** Counts calls to nodes that follow parts. */
   readonly countCall?: CountChainCall | undefined;
   readonly reserve: () => boolean;
+  /** Longest wait for a call that shows the part. Default: 500 ms. */
+  readonly readMs?: number;
   readonly now: Clock;
 }
 
-/** Timeout of calls at the tag `pending`. */
-const RPC_TIMEOUT_MS = 2_000;
-/** Longest wait for a call that shows the part. */
 const READ_MS = 500;
+/** Any other call at the tag `pending` may take this many times as long. */
+const TIMEOUT_FACTOR = 4;
 /** Pools are read on so many parts, where another one comes between their calls. */
 const MAX_PARTS = 4;
 
 /** Makes what reads pools in the block being built; undefined for a chain without a source of live prices. */
-export function createLiveQuotes({ countCall, ...deps }: LiveQuotesDeps): ReadLive | undefined {
+export function createLiveQuotes({ countCall, readMs = READ_MS, ...deps }: LiveQuotesDeps): ReadLive | undefined {
   const { chain, live } = deps;
   const source = partSource(chain.live);
   if (source) {
     const nodes = { chainId: chain.chainId, rpcUrls: source.rpcUrls };
-    return nullOnFailure(readParts({ ...deps, parts: openChainRpc(nodes, RPC_TIMEOUT_MS, countCall) }));
+    return nullOnFailure(
+      readParts({ ...deps, readMs, parts: openChainRpc(nodes, TIMEOUT_FACTOR * readMs, countCall) }),
+    );
   }
   return live && nullOnFailure(readOverrides({ ...deps, live }));
 }
@@ -77,9 +80,10 @@ function readParts({
   rpc,
   parts,
   reserve,
+  readMs,
   now,
   ...deps
-}: LiveQuotesDeps & { readonly parts: ChainRpc }): ReadLive {
+}: LiveQuotesDeps & { readonly parts: ChainRpc; readonly readMs: number }): ReadLive {
   const { chainId, multicall3 } = chain;
   const readQuote = createQuoteReader({ ...deps, chain, rpc: parts });
   const at = ({ block, endpoint }: ReportedHead, view: PartView) => {
@@ -89,7 +93,7 @@ function readParts({
   return async (pools) => {
     const [head, first] = await Promise.all([
       rpc.head(),
-      readPart({ rpc: parts, chainId, multicall3 }, AbortSignal.timeout(READ_MS)),
+      readPart({ rpc: parts, chainId, multicall3 }, AbortSignal.timeout(readMs)),
     ]);
     let view = first;
     const quotes = new Map<Address, QuotedCurve | null>();
@@ -105,7 +109,8 @@ function readParts({
         });
       const left = pools.filter(({ address }) => !quotes.has(address));
       for (const [address, quote] of await readQuotes(noting, context, left)) quotes.set(address, quote);
-      if (!newer) break;
+      // All are of one block: the rest is not read in the next one.
+      if (!newer || (quotes.size > 0 && newer.blockNumber !== view.blockNumber)) break;
       view = newer;
     }
     return { number: view.blockNumber - 1n, quotes, isOfAll: true };
