@@ -172,6 +172,9 @@ async function seedLogs({ db }: Awaited<ReturnType<typeof openListing>>, logs: r
             ? `swapOut${token}Raw`
             : `liquidityOut${token}Raw`;
       add((amount > 0n ? into : out) as TotalName, amount > 0n ? amount : -amount);
+      // The protocol gets a hundredth of what plain swaps bring in.
+      const isCharged = kind === 'swap' && pool === 'plain' && amount > 0n;
+      if (isCharged) add(`protocolFee${token}Scaled` as TotalName, (amount * (token ? 10n ** 12n : 1n)) / 100n);
     }
     const list = arrayLiteral(TOTAL_NAMES.toSorted((a, b) => TOTAL[a] - TOTAL[b]).map((name) => sums.get(name) ?? 0n));
     const { logIndex: _, ...second } = place;
@@ -322,7 +325,8 @@ describe('the newest block', () => {
     expect(await latest()).toEqual(before);
     const { number } = { number: FINAL + 5 };
     expect((await get(`dexscreener/${CHAIN_A}/events?fromBlock=${number}&toBlock=${number}`)).status).toBe(404);
-    await opened.listing.pool.query(`DELETE FROM ${ONCHAIN_SCHEMA}.swap WHERE block_number = $1`, [number]);
+    for (const table of ['swap', 'pool_activity'])
+      await opened.listing.pool.query(`DELETE FROM ${ONCHAIN_SCHEMA}.${table} WHERE block_number = $1`, [number]);
     expect(await latest()).toEqual(before);
   });
 });
@@ -423,9 +427,12 @@ describe('a day for DefiLlama', () => {
       [CHAIN_A, DAY, [POOLS.delisted.address, POOLS.other.address]],
     );
     const day = (await (await ask(DAY + 50_000)).json()) as Record<string, number>;
-    expect(day).toMatchObject({ timestamp: DAY, dailyRevenue: 0, unknown: { dailyVolume: Number(rows[0].unknown) } });
+    expect(day).toMatchObject({ timestamp: DAY, unknown: { dailyVolume: Number(rows[0].unknown) } });
     expect(day.dailyVolume).toBeCloseTo(Number(rows[0].volume), 6);
     expect(day.dailyVolume).toBeGreaterThan(3_000);
+    // Two ether at 3,000 dollars and 4,001 dollars came in.
+    expect(day.dailyRevenue).toBeCloseTo((2 * 3_000 + 1_000 + 3_001) / 100, 6);
+    expect((day.dailyFees ?? 0) - (day.dailySupplySideRevenue ?? 0)).toBeCloseTo(day.dailyRevenue ?? 0, 6);
     expect(day.dailySupplySideRevenue).toBeCloseTo(Number(rows[0].fees), 6);
     expect(day.tvl).toBeGreaterThan(1_000);
     expect(day.tvl).toBeCloseTo(Number(rows[0].tvl), 6);
