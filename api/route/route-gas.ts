@@ -5,7 +5,7 @@ import type { Chain } from '../../quoting/open-chain.ts';
 import type { ServedPool } from '../../quoting/pools/pool-directory.ts';
 import { SnapshotError } from '../../quoting/snapshot-error.ts';
 import type { DepthSnapshot, SnapshotMap } from '../../quoting/types.ts';
-import type { Deadline } from './deadline.ts';
+import { withTimeout } from '../../runtime/with-timeout.ts';
 
 /** A leg of a plan. */
 export type Fill = HopFill<ServedPool>;
@@ -14,13 +14,14 @@ export type GasOf = (fill: Fill) => number | null;
 
 /** What a pool counts that could not be measured. */
 const UNMEASURED_GAS = 300_000;
+/** Longest wait for nodes: what they have not said then is not known. */
+const MAX_WAIT_MS = 1_000;
 
 /** What routes know of the gas of pools that were read. */
 export class RouteGas {
   constructor(
     private readonly swapGas: Chain['swapGas'],
     private readonly snapshots: SnapshotMap<DepthSnapshot>,
-    private readonly deadline: Deadline,
   ) {}
 
   /** About the gas of a leg, as its pool was measured last; begins to measure a pool that was not. */
@@ -30,30 +31,25 @@ export class RouteGas {
     return gas && gasOfSwap(hop.zeroForOne ? gas.bids : gas.asks, level);
   };
 
-  /**
-   * Measures pools, and says what their swaps cost by it.
-   *
-   * @throws ApiError 503 when the deadline passes
-   */
+  /** Measures pools, and says what their swaps cost by it. */
   async costOf(hops: readonly Hop[], gasPrice: GasPrice): Promise<Order['costOf']> {
     for (const hop of hops) this.about({ hop, level: 0 });
-    await this.deadline.within(this.swapGas.settled());
+    const pools = new Set(hops.map(({ pool }) => pool.address));
+    await withTimeout(this.swapGas.settled(pools), MAX_WAIT_MS).catch(() => undefined);
     return (hop, level) => costOfGas(gasPrice, this.about({ hop, level }) ?? UNMEASURED_GAS);
   }
 
-  /**
-   * Simulates the legs of a plan.
-   *
-   * @throws ApiError 503 when the deadline passes
-   */
+  /** Simulates the legs of a plan. */
   async simulated({ routes }: PlanFill<ServedPool>, { tradeType }: Pick<Order, 'tradeType'>): Promise<GasOf> {
     const fills = routes.flatMap((route): readonly Fill[] => route.fills);
     const gas = fills.map(async ({ hop, given }) => {
       const snapshot = this.#snapshotOf(hop);
       const amount = tradeType === 'exact_in' ? given : -given;
-      return snapshot && this.swapGas.simulate({ snapshot, zeroForOne: hop.zeroForOne, amount });
+      if (!snapshot) return null;
+      const simulated = this.swapGas.simulate({ snapshot, zeroForOne: hop.zeroForOne, amount });
+      return withTimeout(simulated, MAX_WAIT_MS).catch(() => null);
     });
-    const found = new Map((await this.deadline.within(Promise.all(gas))).map((each, index) => [fills[index], each]));
+    const found = new Map((await Promise.all(gas)).map((each, index) => [fills[index], each]));
     return (fill) => found.get(fill) ?? null;
   }
 

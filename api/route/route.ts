@@ -96,7 +96,7 @@ async function findRoute(
   chain.estimates.observe(pools, snapshots);
   const healthy = paths.flatMap((path) => healthyPath(path, snapshots, request.tradeType));
   const { gasPrice } = request;
-  const gas = new RouteGas(chain.swapGas, snapshots, deadline);
+  const gas = new RouteGas(chain.swapGas, snapshots);
   const hops = healthy.flatMap(({ legs }) => legs.flat());
   const order = { ...request, costOf: gasPrice ? await gas.costOf(hops, gasPrice) : undefined };
   const found = findPlan(healthy, order, { ...limits, maxRoutes: request.maxRoutes }, deadline.check);

@@ -83,7 +83,7 @@ const isExhausted = (error: unknown): boolean => error instanceof RpcFailure && 
 async function measureGas(swapGas: SwapGas, samples: readonly ReadSample[]) {
   const known = () => samples.map(({ measured, block }) => swapGas.of(measured, block));
   known();
-  await swapGas.settled();
+  await swapGas.settled(new Set(samples.map(({ measured }) => measured.pool.address)));
   return known().flatMap(({ bids, asks }, index) => {
     const of = (side: SideGas | null) => side && TRANSACTION_GAS + side.part;
     return bids || asks ? [{ pool: samples[index]?.sample.pool, token0In: of(bids), token1In: of(asks) }] : [];

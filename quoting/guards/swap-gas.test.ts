@@ -133,6 +133,21 @@ test('calls are those that the budget has: other pools are measured when it has 
   expect([counts.at(-1), state.logged]).toEqual([snapshots.length, 0]);
 });
 
+test('what somebody waits for is measured before all other pools that were asked for, and alone waited for', async () => {
+  const { state, snapshots, gas } = startWorld(200);
+  for (const each of snapshots.slice(0, 150)) gas.of(each, BLOCK);
+  const [first, last] = [snapshots[0], snapshots[149]] as [DepthSnapshot, DepthSnapshot];
+  await gas.settled(new Set([last.pool.address]));
+  expect([gas.of(last, BLOCK).bids, gas.of(first, BLOCK).bids]).not.toContain(null);
+  // Those of one call; the next one may have begun.
+  expect(state.simulated).toBeLessThanOrEqual(2 * 4 * 25);
+  const amount = first.depth.bids[0]?.cumulativeInput ?? 1n;
+  await gas.simulate({ snapshot: first, zeroForOne: true, amount });
+  expect(state.simulated).toBeLessThanOrEqual(4 * 4 * 25);
+  await gas.settled(new Set(snapshots.map(({ pool }) => pool.address)));
+  expect(snapshots.filter((each) => gas.of(each, BLOCK).bids === null)).toHaveLength(50);
+});
+
 test('a pool whose curve is not known has no gas, and costs no call', async () => {
   const { state, snapshots, gas } = startWorld();
   const [snapshot] = snapshots as [DepthSnapshot];

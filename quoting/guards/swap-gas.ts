@@ -22,12 +22,14 @@ export interface AskedSwap {
   readonly amount: bigint;
 }
 
-/** Calls to be made at a block, in one group. */
+/** Calls of a pool to be made at a block, in one group. */
 interface Asked {
+  readonly address: Address;
   readonly block: BlockRef;
   readonly calls: readonly BoundedCall[];
   /** Takes the answer; null: nodes gave none. */
   readonly done: (answer: GroupAnswer | null) => void;
+  readonly ended: PromiseWithResolvers<void>;
 }
 
 interface Measured {
@@ -56,13 +58,16 @@ export interface SwapGasDeps {
 
 /**
  * Measures what swaps of pools take by simulating them: each pool that is asked for, once an hour and when its bins
- * change, and swaps of given amounts. What is asked for during a call goes together in the next one.
+ * change, and swaps of given amounts. What is asked for during a call goes together in the next ones, first what
+ * somebody waits for.
  */
 export class SwapGas {
   readonly #measured = new LRUCache<Address, Measured>({ max: MAX_POOLS });
   readonly #outage: OutageLog;
-  readonly #waiting = new Set<Asked>();
-  #measuring: Promise<void> | null = null;
+  /** First those that somebody waits for. */
+  #waiting: Asked[] = [];
+  #inFlight: readonly Asked[] = [];
+  #isMeasuring = false;
 
   constructor(private readonly deps: SwapGasDeps) {
     this.#outage = new OutageLog(deps.logger, {
@@ -90,14 +95,20 @@ export class SwapGas {
         if (answer) this.#measured.set(address, { gas: gasOf(sides, answer), triedAt: this.deps.now(), bins });
       };
       const swaps = sides.flatMap(({ calls }) => calls);
-      if (swaps.length > 0) this.#ask({ block, calls: [priceCall(snapshot.pool), ...swaps], done });
+      if (swaps.length > 0) {
+        this.#waiting.push(askedOf({ address, block, calls: [priceCall(snapshot.pool), ...swaps], done }));
+        void this.#measureAll();
+      }
     }
     return gas;
   }
 
-  /** Waits until the pools are measured that were asked for. */
-  async settled(): Promise<void> {
-    await this.#measuring;
+  /** Waits until these pools are measured, as far as that was asked for, before others. */
+  async settled(pools: ReadonlySet<Address>): Promise<void> {
+    const isOwn = ({ address }: Asked) => pools.has(address);
+    const own = this.#waiting.filter(isOwn);
+    this.#waiting = [...own, ...this.#waiting.filter((each) => !isOwn(each))];
+    await Promise.all([...this.#inFlight.filter(isOwn), ...own].map(({ ended }) => ended.promise));
   }
 
   /**
@@ -112,28 +123,32 @@ export class SwapGas {
     if (!side) return null;
     const calls = [priceCall(pool), swapCall(pool, side, amount)];
     const answer = await new Promise<GroupAnswer | null>((done) => {
-      this.#ask({ block, calls, done });
+      this.#waiting.unshift(askedOf({ address: pool.address, block, calls, done }));
+      void this.#measureAll();
     });
     const [prices, swap] = answer?.results ?? [];
     return prices && swap && filledSwap(side, swap) ? swapGas(swap.gasUsed, prices.gasUsed) : null;
   }
 
-  #ask(asked: Asked): void {
-    this.#waiting.add(asked);
-    this.#measuring ??= this.#measureAll();
-  }
-
+  /** Never rejects. */
   async #measureAll(): Promise<void> {
+    if (this.#isMeasuring) return;
+    this.#isMeasuring = true;
     // More pools of the same frame come meanwhile.
     await new Promise(setImmediate);
     for (let [first] = this.#waiting; first; [first] = this.#waiting) {
       const state = stateOf(first.block);
-      const together = [...this.#waiting].filter(({ block }) => stateOf(block) === state).slice(0, POOLS_AT_ONCE);
-      for (const each of together) this.#waiting.delete(each);
+      const together = this.#waiting.filter(({ block }) => stateOf(block) === state).slice(0, POOLS_AT_ONCE);
+      this.#waiting = this.#waiting.filter((each) => !together.includes(each));
+      this.#inFlight = together;
       const answers = await this.#run(first.block, together);
-      for (const [index, { done }] of together.entries()) done(answers[index] ?? null);
+      for (const [index, { done, ended }] of together.entries()) {
+        done(answers[index] ?? null);
+        ended.resolve();
+      }
     }
-    this.#measuring = null;
+    this.#inFlight = [];
+    this.#isMeasuring = false;
   }
 
   async #run(block: BlockRef, asked: readonly Asked[]): Promise<readonly (GroupAnswer | null)[]> {
@@ -151,3 +166,5 @@ export class SwapGas {
 }
 
 const binsOf = ({ depth: { bids, asks } }: MeasuredPool): number => bids.length + asks.length;
+
+const askedOf = (asked: Omit<Asked, 'ended'>): Asked => ({ ...asked, ended: Promise.withResolvers() });
