@@ -20,10 +20,13 @@ function quoteOf(paysE6: bigint, reach: bigint): PoolQuote {
   return { curve, trading: { bids: [level], asks: [level] }, bidX64: paysE6, askX64: paysE6 };
 }
 
+/** A quote that is shown at a block and live. */
+const both = (quote: PoolQuote) => ({ block: quote, live: quote });
+
 const INPUTS = { bids: [10n * ONE, 100n * ONE], asks: [null, 50n * ONE] };
 
 test('changes are against the taker, by horizon and amount; what was not read is null', () => {
-  const shown = quoteOf(1_000_000n, 60n * ONE);
+  const shown = both(quoteOf(1_000_000n, 60n * ONE));
   const later = [quoteOf(999_900n, 60n * ONE), quoteOf(1_000_100n, 20n * ONE), null, undefined];
   const sample = compareQuotes(shown, later, later[0], INPUTS);
   const unread = [null, null, null];
@@ -42,7 +45,7 @@ test('changes are against the taker, by horizon and amount; what was not read is
 });
 
 test('depth that is shown and gone is a part of what was shown', () => {
-  const shown = quoteOf(1_000_000n, 60n * ONE);
+  const shown = both(quoteOf(1_000_000n, 60n * ONE));
   const goneTo = (reach: bigint) => compareQuotes(shown, [], quoteOf(1_000_000n, reach), INPUTS).bids.goneE6;
   expect([goneTo(60n * ONE), goneTo(90n * ONE), goneTo(45n * ONE), goneTo(0n)]).toEqual([0, 0, 250_000, 1_000_000]);
   expect(compareQuotes(shown, [], null, INPUTS).asks.goneE6).toBe(1_000_000);
@@ -66,7 +69,7 @@ test('a quote that stays as it is changes by zero at each horizon, whatever the 
   const property = fc.property(amount, amount, amount, (pays, reach, input) => {
     const quote = quoteOf(pays, reach);
     const same = HORIZONS.map(() => quote);
-    const { bids } = compareQuotes(quote, same, quote, { bids: [input, null], asks: [] });
+    const { bids } = compareQuotes(both(quote), same, quote, { bids: [input, null], asks: [] });
     expect(bids.changesE6.every((change) => change === null || change === 0)).toBe(true);
     expect(bids.goneE6 ?? 0).toBe(0);
   });

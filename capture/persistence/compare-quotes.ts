@@ -4,8 +4,9 @@ import { outputUntil, pricesWithin } from '../../protocol/depth-within.ts';
 import { divCeil, E6, maxBigint } from '../../protocol/fixed-point.ts';
 import { hasMid } from '../quote-reader.ts';
 
-/** When a quote is compared with what the pool gives then; the last two of live prices. */
+/** When a quote is compared with what the pool gives then; those after the first three of live prices. */
 export const HORIZONS = ['1_block', '2_blocks', '5_blocks', '200_ms', '1_s'] as const;
+const BLOCK_HORIZONS = 3;
 
 export const SIDES = ['bids', 'asks'] as const satisfies readonly (keyof PoolCurve)[];
 export type Side = (typeof SIDES)[number];
@@ -18,6 +19,12 @@ export interface PoolQuote extends BidAsk {
 
 /** Null: the pool did not trade. Undefined: it was not read. */
 export type QuoteRead = PoolQuote | null | undefined;
+
+/** What is compared: at blocks, where also depth is, and at live prices. */
+export interface ShownQuotes {
+  readonly block: PoolQuote;
+  readonly live: QuoteRead;
+}
 
 /** What quotes of one side became. */
 export interface SideSample {
@@ -50,24 +57,25 @@ const DEPTH_PART = 10n;
  * @param inputs by side, the amounts of which the worth is known, raw units; null where it is not
  */
 export function compareQuotes(
-  shown: PoolQuote,
+  shown: ShownQuotes,
   later: readonly QuoteRead[],
   next: QuoteRead,
   inputs: Readonly<Record<Side, readonly (bigint | null)[]>>,
 ): Sample {
   const ofSide = (side: Side): SideSample => {
-    const whole = shown.trading[side]?.at(-1)?.cumulativeInput ?? 0n;
-    const quotes = [...inputs[side], whole / DEPTH_PART].map((input) => ({
-      input,
-      output: outputOf(shown, side, input),
-    }));
+    const quotesOf = (quote: QuoteRead) => {
+      const whole = quote?.trading[side]?.at(-1)?.cumulativeInput ?? 0n;
+      const amounts = [...inputs[side], whole / DEPTH_PART];
+      return amounts.map((input) => ({ input, output: quote ? outputOf(quote, side, input) : null }));
+    };
+    const [ofBlock, live] = [quotesOf(shown.block), quotesOf(shown.live)];
     const changesE6 = HORIZONS.flatMap((_, horizon) =>
-      quotes.map(({ input, output }) => {
+      (horizon < BLOCK_HORIZONS ? ofBlock : live).map(({ input, output }) => {
         const then = later[horizon];
         return output === null || then === undefined ? null : changeE6(output, then && outputOf(then, side, input));
       }),
     );
-    return { changesE6, goneE6: goneE6(shown, next, side) };
+    return { changesE6, goneE6: goneE6(shown.block, next, side) };
   };
   return { bids: ofSide('bids'), asks: ofSide('asks') };
 }

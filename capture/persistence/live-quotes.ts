@@ -12,16 +12,18 @@ import type { ServedPool } from '../../quoting/pools/pool-directory.ts';
 import type { CountChainCall } from '../../runtime/chain-calls.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { createQuoteReader, type QuotedCurve, type QuoteReaderDeps } from '../quote-reader.ts';
-import { type QuotesRead, readQuotes } from './read-quotes.ts';
+import { readQuotes } from './read-quotes.ts';
 
 /** What pools quoted in the block that was being built. */
 export interface LiveRead {
   /** The committed block that it was built on. */
   readonly number: bigint;
-  /** Of parts: of all pools. Of state overrides: of the pools whose price they make. */
-  readonly quotes: QuotesRead;
-  readonly isOfAll: boolean;
+  /** Absent of a pool that was not read. */
+  readonly quotes: ReadonlyMap<Address, LiveQuote>;
 }
+
+/** Null: the pool did not trade. `committed`: no state override makes its price. */
+export type LiveQuote = QuotedCurve | null | 'committed';
 
 /** Reads pools in the block that is being built; null without one. Never throws for nodes. */
 export type ReadLive = (pools: readonly ServedPool[]) => Promise<LiveRead | null>;
@@ -70,8 +72,9 @@ function readOverrides({ live, reserve, ...deps }: LiveQuotesDeps & { readonly l
     const head = await live.now();
     if (!head) return null;
     const read = await readQuotes(readQuote, { ...head, reserve }, pools);
-    const quotes = new Map([...read].filter(([, quote]) => quote?.hasLivePrice));
-    return { number: head.block.number, quotes, isOfAll: false };
+    const ofOverrides = ([address, quote]: [Address, QuotedCurve | null]) =>
+      [address, quote?.hasLivePrice ? quote : 'committed'] as const;
+    return { number: head.block.number, quotes: new Map([...read].map(ofOverrides)) };
   };
 }
 
@@ -113,6 +116,6 @@ function readParts({
       if (!newer || (quotes.size > 0 && newer.blockNumber !== view.blockNumber)) break;
       view = newer;
     }
-    return { number: view.blockNumber - 1n, quotes, isOfAll: true };
+    return { number: view.blockNumber - 1n, quotes };
   };
 }

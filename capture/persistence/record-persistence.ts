@@ -2,28 +2,23 @@ import type { Address } from 'viem';
 import type { ChainRpc } from '../../chain/chain-rpc.ts';
 import type { BlockHeader } from '../../chain/read-context.ts';
 import type { CallBudget } from '../../chain/read-schedule/call-budget.ts';
-import { partSource } from '../../config/live-schema.ts';
+import type { ChainConfig } from '../../config/chains-schema.ts';
 import { loadStatement } from '../../db/load-statement.ts';
-import type { ServedPool } from '../../quoting/pools/pool-directory.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import { pause } from '../../runtime/pause.ts';
 import { createQuoteReader, type ReadQuote } from '../quote-reader.ts';
 import type { Sample } from './compare-quotes.ts';
 import { type ComparedPool, type ComparedPoolsDeps, readComparedPools } from './compared-pools.ts';
-import type { ReadLive } from './live-quotes.ts';
+import { type LiveWindow, type LiveWindowDeps, readLiveWindow } from './live-window.ts';
 import { nextWindow, noWindow, type OpenWindow, type WindowEvent, type WindowState } from './next-window.ts';
 import { type QuotesRead, readQuotes } from './read-quotes.ts';
-import { type LiveWindow, sampleOf, type WindowReads } from './window-samples.ts';
+import { sampleOf, type WindowReads } from './window-samples.ts';
 
-export interface PersistenceDeps extends ComparedPoolsDeps {
+export interface PersistenceDeps extends ComparedPoolsDeps, LiveWindowDeps {
+  readonly chain: ChainConfig;
   readonly rpc: ChainRpc;
   /** Without calls that price reads do not need soon, a window waits, or is not opened. */
   readonly budget: Pick<CallBudget, 'hasSpare' | 'reserveSpare'>;
-  /** Reads live prices. Absent on a chain without a source of them. */
-  readonly readLive?: ReadLive | undefined;
-  /** Milliseconds of a clock that never goes back. */
-  readonly now: Clock;
   /** A random number from 0 to 1, without 1. */
   readonly draw: () => number;
   /** Unix milliseconds. */
@@ -41,8 +36,6 @@ interface Shown {
 const DAY = 86_400;
 /** Blocks after the first one that are compared with it. */
 const LATER_BLOCKS = [1n, 2n, 5n] as const;
-/** When live prices are read again, milliseconds. */
-const LIVE_MS = [200, 1_000] as const;
 /** Pools that are read together. */
 const POOLS_PER_READ = 50;
 
@@ -101,22 +94,11 @@ export class PersistenceRecorder {
     const pools = await readComparedPools(this.#deps);
     if (pools.length === 0) return;
     const { block } = await this.#deps.rpc.head();
-    const live = await this.#readLive(pools.map(({ pool }) => pool));
+    const live = await readLiveWindow(
+      this.#deps,
+      pools.map(({ pool }) => pool),
+    );
     this.#next({ kind: 'opened', number: block.number, content: { block, pools, live } });
-  }
-
-  /** Reads live prices now, and later. After parts, only later: what they are compared with is the block's state. */
-  async #readLive(pools: readonly ServedPool[]): Promise<LiveWindow> {
-    const { chain, readLive, now } = this.#deps;
-    if (!readLive) return { shown: null, later: [null, null] };
-    const startedAt = now();
-    const readAfter = async (ms: number) => {
-      await pause(Math.max(0, startedAt + ms - now()));
-      return readLive(pools);
-    };
-    const shown = partSource(chain.live) ? null : await readLive(pools);
-    const [soon, late] = LIVE_MS;
-    return { shown, later: [await readAfter(soon), await readAfter(late)] };
   }
 
   /** Reads a window that is over, a step at a time, and stores its samples. */

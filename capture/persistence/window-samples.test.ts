@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { BlockHeader } from '../../chain/read-context.ts';
 import type { QuotedCurve } from '../quote-reader.ts';
 import { WITHDRAWN_E6 } from './compare-quotes.ts';
-import type { LiveRead } from './live-quotes.ts';
+import type { LiveQuote, LiveRead } from './live-quotes.ts';
 import type { QuotesRead } from './read-quotes.ts';
 import { sampleOf, type WindowReads } from './window-samples.ts';
 
@@ -21,12 +21,9 @@ function paying(output: bigint, hasLivePrice = false): QuotedCurve {
 
 const quotes = (quote?: QuotedCurve | null): QuotesRead => new Map(quote === undefined ? [] : [[POOL, quote]]);
 const blocks = [10n, 11n, 12n, 15n].map((number) => ({ number }) as BlockHeader);
-const part = (number: bigint, quote?: QuotedCurve | null): LiveRead => ({
-  number,
-  quotes: quotes(quote),
-  isOfAll: true,
-});
-const overridden = (number: bigint, quote?: QuotedCurve): LiveRead => ({ ...part(number, quote), isOfAll: false });
+const part = (number: bigint, quote: LiveQuote): LiveRead => ({ number, quotes: new Map([[POOL, quote]]) });
+const overridden = (number: bigint, quote: LiveQuote = 'committed'): LiveRead => part(number, quote);
+const unread = (number: bigint): LiveRead => ({ number, quotes: new Map() });
 
 /** What became of a million units sold, by horizon, and of the depth. */
 function soldIn(reads: readonly (QuotedCurve | null | undefined)[], live: Partial<WindowReads['live']> = {}) {
@@ -75,4 +72,16 @@ test('a pool without a committed price is compared with its live quotes, and blo
     later: [overridden(10n, paying(999_500n, true)), overridden(10n)] as const,
   };
   expect(soldIn([null, null, better, null], live)).toEqual([null, -1_000, null, 500, WITHDRAWN_E6, 500]);
+});
+
+test('a pool with a committed price too is compared live to live, where it was read', () => {
+  const committed = paying(990_000n);
+  const live = {
+    shown: overridden(10n, paying(1_000_000n, true)),
+    later: [overridden(10n, paying(999_500n, true)), unread(10n)] as const,
+  };
+  // Depth of the block is compared: what is shown live in the next one is better.
+  expect(soldIn(Array(4).fill(committed), live)).toEqual([0, 0, 0, 500, null, 0]);
+  const late = { shown: unread(10n), later: [overridden(10n, paying(999_500n, true)), null] as const };
+  expect(soldIn(Array(4).fill(committed), late)).toEqual([0, 0, 0, null, null, 0]);
 });
