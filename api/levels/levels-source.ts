@@ -50,6 +50,8 @@ export class LevelsSource implements FrameSource {
 
   start(changed: () => void): () => void {
     const { latest } = this.deps;
+    // The head stays known where there is no pool to read.
+    const stopWatching = this.#quotes.heads.watch();
     const stopListening = latest.onRead(({ kind }) => {
       if (kind !== 'depths') return;
       const versions = versionsOf(latest.depths, this.#pools.shown);
@@ -57,6 +59,7 @@ export class LevelsSource implements FrameSource {
     });
     return () => {
       stopListening();
+      stopWatching();
       this.#pools.release();
     };
   }

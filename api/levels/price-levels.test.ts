@@ -174,6 +174,19 @@ describe('frames are whole', () => {
   });
 });
 
+test('frames of no pools come each second until nodes fail, though nothing else asks for the head', async () => {
+  const { chain, open, pass } = startWorld(RICH);
+  const { frames, ended } = await open([]);
+  await pass(9_000);
+  expect(frames.map(({ at }) => at)).toEqual(Array.from({ length: 11 }, (_, index) => 900 * index));
+  expect(ended).toEqual([]);
+  chain.isDown = true;
+  await pass(5_000);
+  expect(ended).toEqual([(frames.at(-1)?.at ?? 0) + 2_000]);
+  // The head is not polled any more.
+  expect(vi.getTimerCount()).toBe(0);
+});
+
 describe('a single frame', () => {
   test('has all pools, also those for which the budget has no calls', async () => {
     const { open, read, mine } = startWorld(POOR);
