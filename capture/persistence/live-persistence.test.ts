@@ -15,7 +15,7 @@ import { partSource } from '../../test/live/part-world.ts';
 import { indexedQuotes } from '../indexed-quotes.fixture.ts';
 import { createLiveQuotes } from './live-quotes.ts';
 import { PersistenceRecorder } from './record-persistence.ts';
-import { writeFigures } from './write-figures.ts';
+import { writeDays } from './write-figures.ts';
 
 const PARTS = 3;
 const WINDOWS = 3;
@@ -125,7 +125,7 @@ test('a maker that is better in the last part of each block alone stands out bes
     for (let steps = 0; steps < 6; steps += 1) await recorder.run();
   }
   const { timestamp } = await market.chain.client.getBlock();
-  await writeFigures(own.database, own.config.chainId, HistoryConfig.parse({}), Number(timestamp));
+  await writeDays(own.database, own.config.chainId, HistoryConfig.parse({}), Number(timestamp));
   const { rows } = await own.database.query<Day>('SELECT * FROM history.persistence_day');
   const figureOf = (pool: LivePool, side: string, horizon: string) =>
     rows.find((row) => row.pool === pool.address && row.side === side && row.horizon === horizon);

@@ -2,7 +2,7 @@ import { type CaptureChain, type CaptureDeps, now, wallClock } from '../capture-
 import { adaptive, fixed, type Job, jobsOfChain } from '../job.ts';
 import { createLiveQuotes } from './live-quotes.ts';
 import { PersistenceRecorder } from './record-persistence.ts';
-import { writeFigures } from './write-figures.ts';
+import { write24h, writeDays } from './write-figures.ts';
 
 /** Whether a chain's quotes hold. Calls are those that price reads do not need soon. */
 export function persistenceJobs(
@@ -21,11 +21,10 @@ export function persistenceJobs(
     readLive: createLiveQuotes({ ...read, reserve: () => budget.reserveSpare('funded'), live, countCall }),
     draw: Math.random,
   });
+  const nowSecs = () => Math.floor(wallClock() / 1_000);
   return jobsOfChain(chainId, {
     persistence: { pace: adaptive(1), run: () => recorder.run() },
-    'persistence-figures': {
-      pace: fixed(300),
-      run: () => writeFigures(database, chainId, kept, Math.floor(wallClock() / 1_000)),
-    },
+    'persistence-24h': { pace: fixed(300), run: () => write24h(database, chainId, nowSecs()) },
+    'persistence-days': { pace: fixed(3_600), run: () => writeDays(database, chainId, kept, nowSecs()) },
   });
 }

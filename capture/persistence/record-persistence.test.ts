@@ -24,7 +24,7 @@ import { indexedQuotes } from '../indexed-quotes.fixture.ts';
 import { CAPTURE_CLASSES } from '../read-schedule/pool-values.ts';
 import { WITHDRAWN_E6 } from './compare-quotes.ts';
 import { PersistenceRecorder } from './record-persistence.ts';
-import { writeFigures } from './write-figures.ts';
+import { write24h, writeDays } from './write-figures.ts';
 
 const E6 = 1_000_000n;
 const MINUTE = 60_000;
@@ -259,7 +259,8 @@ test('days have exact percentiles of their samples', async () => {
     ];
     await home.pool.query('INSERT INTO history.persistence_minute VALUES ($1, $2, $3, $4, $5, $6, $7, NULL)', values);
   }
-  await writeFigures(own.database, own.config.chainId, HistoryConfig.parse({}), now);
+  await writeDays(own.database, own.config.chainId, HistoryConfig.parse({}), now);
+  await write24h(own.database, own.config.chainId, now);
   const sorted = changes.toSorted((a, b) => a - b);
   const at = (share: number) => (sorted[Math.ceil(share * sorted.length) - 1] ?? 0) / 100;
   const shareOf = (is: (change: number) => boolean) => changes.filter(is).length / changes.length;
@@ -298,6 +299,39 @@ test('days have exact percentiles of their samples', async () => {
   );
   expect(recent).toEqual([{ ...figures, withdrawn_share: withdrawn }]);
   await home.pool.query('DELETE FROM history.persistence_minute WHERE block_number >= 99');
-  await writeFigures(own.database, own.config.chainId, HistoryConfig.parse({}), now);
+  await write24h(own.database, own.config.chainId, now);
   expect((await own.database.query('SELECT FROM operator.pool_persistence')).rowCount).toBe(0);
+});
+
+test('a day has the samples that come after its end, whenever the hourly run is', async () => {
+  const day = 20_010 * 86_400;
+  const insert = async (ts: number) => {
+    await home.pool.query(`SELECT history.keep_partitions('persistence_minute', $1, 0)`, [ts]);
+    const none = Array(14).fill(null);
+    const values = [
+      own.config.chainId,
+      '0x00000000000000000000000000000000000000aa',
+      ts,
+      ts,
+      [0, ...none],
+      [null, ...none],
+    ];
+    await home.pool.query('INSERT INTO history.persistence_minute VALUES ($1, $2, $3, $4, $5, $6, NULL, NULL)', values);
+  };
+  const countsAt = async (now: number) => {
+    await writeDays(own.database, own.config.chainId, HistoryConfig.parse({}), now);
+    const { rows: days } = await own.database.query<{ count: string }>(
+      'SELECT sample_count AS count FROM history.persistence_day ORDER BY day_ts',
+    );
+    return days.map(({ count }) => Number(count));
+  };
+  const end = day + 86_400;
+  await insert(end - 120);
+  await insert(end + 5);
+  expect(await countsAt(end + 10)).toEqual([1, 1]);
+  await insert(end - 60);
+  expect(await countsAt(end + 10 + 3_600)).toEqual([2, 1]);
+  // A run takes no part of what is over.
+  await insert(end - 30);
+  expect(await countsAt(end + 2 * 3_600)).toEqual([2, 1]);
 });

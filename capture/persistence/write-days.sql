@@ -1,6 +1,7 @@
--- The days of pool $3 that are not closed at $2: the last one written, those after it, and for ten minutes the day before.
+-- The days of pool $3 that are not closed at $2: the last one written, those after it, and the day before until 70
+-- minutes after midnight, since runs are an hour apart and a window takes minutes.
 WITH since AS (
-  SELECT least(($2::int8 - 600) / 86400 * 86400, (
+  SELECT least(($2::int8 - 4200) / 86400 * 86400, (
     SELECT max(day_ts) FROM history.persistence_day WHERE chain_id = $1 AND pool = $3)) AS ts
 ), days AS MATERIALIZED (
   SELECT DISTINCT m.block_timestamp - m.block_timestamp % 86400 AS ts
