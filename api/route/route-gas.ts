@@ -14,14 +14,14 @@ export type GasOf = (fill: Fill) => number | null;
 
 /** What a pool counts that could not be measured. */
 const UNMEASURED_GAS = 300_000;
-/** Longest wait for nodes: what they have not said then is not known. */
-const MAX_WAIT_MS = 1_000;
 
 /** What routes know of the gas of pools that were read. */
 export class RouteGas {
+  /** @param waitMs longest wait for nodes: what they have not said then is not known */
   constructor(
     private readonly swapGas: Chain['swapGas'],
     private readonly snapshots: SnapshotMap<DepthSnapshot>,
+    private readonly waitMs: number,
   ) {}
 
   /** About the gas of a leg, as its pool was measured last; begins to measure a pool that was not. */
@@ -35,7 +35,7 @@ export class RouteGas {
   async costOf(hops: readonly Hop[], gasPrice: GasPrice): Promise<Order['costOf']> {
     for (const hop of hops) this.about({ hop, level: 0 });
     const pools = new Set(hops.map(({ pool }) => pool.address));
-    await withTimeout(this.swapGas.settled(pools), MAX_WAIT_MS).catch(() => undefined);
+    await withTimeout(this.swapGas.settled(pools), this.waitMs).catch(() => undefined);
     return (hop, level) => costOfGas(gasPrice, this.about({ hop, level }) ?? UNMEASURED_GAS);
   }
 
@@ -47,7 +47,7 @@ export class RouteGas {
       const amount = tradeType === 'exact_in' ? given : -given;
       if (!snapshot) return null;
       const simulated = this.swapGas.simulate({ snapshot, zeroForOne: hop.zeroForOne, amount });
-      return withTimeout(simulated, MAX_WAIT_MS).catch(() => null);
+      return withTimeout(simulated, this.waitMs).catch(() => null);
     });
     const found = new Map((await Promise.all(gas)).map((each, index) => [fills[index], each]));
     return (fill) => found.get(fill) ?? null;

@@ -22,7 +22,7 @@ import { type GasOf, RouteGas } from './route-gas.ts';
 import { RouteBody, type RouteRequest, toRouteRequest } from './route-request.ts';
 import { routePlanBody } from './route-response.ts';
 
-/** When an order is split, and how much is read for it; tests change them. */
+/** When an order is split, how much is read for it, and how long; tests change them. */
 const LIMITS = {
   /** The best single route is not split while its price impact is below this, in millionths. */
   splitThresholdE6: 500,
@@ -32,11 +32,12 @@ const LIMITS = {
   minLegFractionE6: 20_000,
   /** Most pools that are read; a simulated one counts as five. Pools of one pair take at most a quarter. */
   maxPoolsPerRequest: 100,
+  deadlineMs: 5_000,
+  /** Longest wait for nodes to simulate swaps: gas that they have not said then is not known. */
+  gasWaitMs: 1_000,
 };
 
 export type RouteLimits = typeof LIMITS;
-
-const DEADLINE_MS = 5_000;
 
 /** What a route needs of a chain. */
 type RouteQuotes = Pick<Chain, 'requested'> & { readonly snapshots: Pick<Chain['snapshots'], 'depths'> };
@@ -62,8 +63,9 @@ export const routeResource = defineResource([findRouteDeclaration], (deps: Route
     const chain = servedChain(deps.chains, chainIdParam(c));
     const request = toRouteRequest(await jsonBody(c, RouteBody));
     const quotes = quotesOf<RouteQuotes>(chain, request.basis);
-    const deadline = new Deadline(DEADLINE_MS, deps.now);
-    const found = await findRoute(deps, { ...chain, ...quotes }, request, deadline);
+    const limits = { ...LIMITS, ...deps.limits };
+    const deadline = new Deadline(limits.deadlineMs, deps.now);
+    const found = await findRoute({ ...deps, limits }, { ...chain, ...quotes }, request, deadline);
     setBlockHeaders(c, found.snapshots.map(({ block }) => block).reduce(olderBlock));
     const used = found.snapshots.map(({ pool }) => pool);
     quotes.requested.markRequested(used, 'depths', c.get('key') !== null);
@@ -80,13 +82,12 @@ type PlannedChain = Pick<RoutedChain, 'chainId' | 'estimates' | 'swapGas' | 'sna
  * chain data is missing, 503 when the deadline passes or the pools are not known
  */
 async function findRoute(
-  sources: RouteDeps,
+  { directory, limits }: RouteDeps & { readonly limits: RouteLimits },
   chain: PlannedChain,
   request: RouteRequest,
   deadline: Deadline,
 ): Promise<FoundRoute> {
-  const table = await deadline.within(sources.directory.table());
-  const limits = { ...LIMITS, ...sources.limits };
+  const table = await deadline.within(directory.table());
   const paths = await pathsToRead(table, chain, request, limits.maxPoolsPerRequest);
   const pools = paths.flatMap(({ legs }) => legs.flat().map(({ pool }) => pool));
   if (pools.length === 0) throw noPlan('insufficient_liquidity');
@@ -96,7 +97,7 @@ async function findRoute(
   chain.estimates.observe(pools, snapshots);
   const healthy = paths.flatMap((path) => healthyPath(path, snapshots, request.tradeType));
   const { gasPrice } = request;
-  const gas = new RouteGas(chain.swapGas, snapshots);
+  const gas = new RouteGas(chain.swapGas, snapshots, limits.gasWaitMs);
   const hops = healthy.flatMap(({ legs }) => legs.flat());
   const order = { ...request, costOf: gasPrice ? await gas.costOf(hops, gasPrice) : undefined };
   const found = findPlan(healthy, order, { ...limits, maxRoutes: request.maxRoutes }, deadline.check);

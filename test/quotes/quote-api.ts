@@ -58,6 +58,9 @@ export interface QuoteApi {
   stop(): Promise<void>;
 }
 
+/** On a loaded machine plans are as on an idle one. */
+const ROUTE_LIMITS = { deadlineMs: 60_000, gasWaitMs: 60_000 };
+
 /** The app of both endpoints, what it runs on, and what it counts. */
 function quoteApp({
   chain,
@@ -87,7 +90,7 @@ function quoteApp({
   const app = createApp(
     [
       ...bindRoutes(quotesResource, { chains, directory, ...rest }),
-      ...bindRoutes(routeResource, { chains, directory, now: () => performance.now() }),
+      ...bindRoutes(routeResource, { chains, directory, limits: ROUTE_LIMITS, now: () => performance.now() }),
     ],
     {
       verifyKey: async (key) => (key === 'good' ? { keyId: 'k1', holder: 'k1' } : null),
