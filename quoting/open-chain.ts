@@ -1,4 +1,5 @@
 import { openChainRpc } from '../chain/chain-rpc.ts';
+import { boundedCallsOnce } from '../chain/isolated-calls.ts';
 import type { BlockHeader, BlockRef } from '../chain/read-context.ts';
 import type { ChainConfig } from '../config/chains-schema.ts';
 import type { Environment } from '../config/read-secret.ts';
@@ -8,10 +9,11 @@ import type { Logger } from '../runtime/logger.ts';
 import { OutageLog } from '../runtime/outage-log.ts';
 import { type ChainContext, chainBounds, type QuoteOptions } from './chain-bounds.ts';
 import { ChainDepthEstimates } from './depth-estimates.ts';
-import { SwapGas } from './guards/swap-gas.ts';
+import { SwapGas, type SwapGasDeps } from './guards/swap-gas.ts';
 import type { LiveObserver } from './live/live-metrics.ts';
 import { type HeadsOptions, openHeads } from './open-heads.ts';
 import { type BasisQuotes, openQuotes, type QuotesDeps } from './open-quotes.ts';
+import { atNewestPart } from './parts/newest-part.ts';
 import type { PoolDirectory, ServedPool } from './pools/pool-directory.ts';
 import { loggingAccounts, protectedAccounts } from './pools/protected-accounts.ts';
 import type { Basis } from './quote-basis.ts';
@@ -117,8 +119,10 @@ export function openChain(config: ChainConfig, deps: ChainDeps): Chain {
     await Promise.all([committed.warmer.close(), live?.warmer.close()]);
   };
   const targetAt = ({ pending: state }: BlockRef) => ({ rpc: (state?.part && parts?.rpc) ?? rpc, chainId });
+  const send: SwapGasDeps['send'] = (at, calls) =>
+    atNewestPart(at.block, { now }, (block) => boundedCallsOnce(targetAt(block), { ...at, block }, calls));
   const reserve = () => committed.schedule.budget.reserve('remaining');
-  const swapGas = new SwapGas({ targetAt, reserve, logger, now });
+  const swapGas = new SwapGas({ send, reserve, logger, now });
   const liveWarning = () => pending?.warning();
   return { ...config, ...committed, liveQuotes: live, estimates, swapGas, nodes, liveWarning, stop };
 }

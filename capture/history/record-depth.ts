@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { Address } from 'viem';
 import type { ChainRpc } from '../../chain/chain-rpc.ts';
+import { boundedCallsOnce } from '../../chain/isolated-calls.ts';
 import type { BlockRef } from '../../chain/read-context.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
@@ -9,7 +10,7 @@ import type { BidAsk } from '../../protocol/curve.ts';
 import { type DepthWithin, depthWithin } from '../../protocol/depth-within.ts';
 import { type SideGas, TRANSACTION_GAS } from '../../protocol/swap-gas.ts';
 import type { MeasuredPool } from '../../quoting/guards/side-swaps.ts';
-import { SwapGas } from '../../quoting/guards/swap-gas.ts';
+import { SwapGas, type SwapGasDeps } from '../../quoting/guards/swap-gas.ts';
 import type { ServedPool } from '../../quoting/pools/pool-directory.ts';
 import { readServedPools } from '../../quoting/pools/read-served-pools.ts';
 import type { HeadContext } from '../../quoting/types.ts';
@@ -58,7 +59,8 @@ export function createDepthRecorder({ database, chain, rpc, reserve, wallClock, 
     return { block, endpoint, reserve };
   };
   const readQuote = createQuoteReader({ chain, rpc, nextHead: head, wallClock, logger });
-  const swapGas = new SwapGas({ targetAt: () => ({ rpc, chainId }), reserve, logger, now: wallClock });
+  const send: SwapGasDeps['send'] = (at, calls) => boundedCallsOnce({ rpc, chainId }, at, calls);
+  const swapGas = new SwapGas({ send, reserve, logger, now: wallClock });
   return async (addresses) => {
     const pools = await readServedPools(database, chain, addresses);
     for (let from = 0; from < pools.length && reserve(); from += POOLS_PER_READ) {

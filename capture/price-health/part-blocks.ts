@@ -1,7 +1,5 @@
 import { type ChainRpc, openChainRpc } from '../../chain/chain-rpc.ts';
 import { boundedCallsOnce } from '../../chain/isolated-calls.ts';
-import { isLaterView, OtherPart } from '../../chain/part-view.ts';
-import type { PartView } from '../../chain/pending-state.ts';
 import type { BlockRef } from '../../chain/read-context.ts';
 import { readPart } from '../../chain/read-part.ts';
 import { BudgetedRpc } from '../../chain/read-schedule/budgeted-rpc.ts';
@@ -10,6 +8,7 @@ import type { ChainConfig } from '../../config/chains-schema.ts';
 import type { PartSourceConfig } from '../../config/live-schema.ts';
 import type { BoundedAnswer, BoundedCall } from '../../protocol/bounded-calls/bounded-calls.ts';
 import type { LiveBlock, LiveBlocks } from '../../quoting/live/live-blocks.ts';
+import { atNewestPart } from '../../quoting/parts/newest-part.ts';
 import { nextPart, noPart } from '../../quoting/parts/next-part.ts';
 import { pendingPart } from '../../quoting/parts/pending-part.ts';
 import type { CountChainCall } from '../../runtime/chain-calls.ts';
@@ -29,8 +28,6 @@ export interface PartBlocksDeps {
 const RPC_TIMEOUT_MS = 2_000;
 /** Longest wait for a call that shows the part, and for the budget to have one. */
 const READ_MS = 500;
-/** Calls run on so many parts at most, where another one comes first. */
-const MAX_PARTS = 3;
 
 /** The parts of a chain's blocks being built, for prices: each is asked for when it is needed, and none is followed. */
 export class PartBlocks implements Pick<LiveBlocks, 'now' | 'heads'> {
@@ -54,7 +51,8 @@ export class PartBlocks implements Pick<LiveBlocks, 'now' | 'heads'> {
     const [head, view] = await seen.catch(() => []);
     if (!head || !view) return null;
     const [, outcome] = nextPart(noPart, { view, index: null, head: head.block }, now());
-    return outcome === 'used' ? { ...head, block: { ...head.block, pending: this.#pending(view) } } : null;
+    if (outcome !== 'used') return null;
+    return { ...head, block: { ...head.block, pending: pendingPart({ view, index: null, multicall3 }, now()) } };
   }
 
   /**
@@ -65,21 +63,8 @@ export class PartBlocks implements Pick<LiveBlocks, 'now' | 'heads'> {
    */
   async send(block: BlockRef, calls: readonly BoundedCall[], reserve: () => boolean): Promise<BoundedAnswer> {
     const target = { rpc: this.#rpc, chainId: this.#deps.chain.chainId };
-    let at = block;
-    for (let parts = 1; ; parts += 1) {
-      try {
-        return await boundedCallsOnce(target, { block: at }, calls);
-      } catch (error) {
-        const view = at.pending?.part?.view;
-        const isNewer = error instanceof OtherPart && view && isLaterView(error.view, view);
-        if (!isNewer || parts === MAX_PARTS || !reserve()) throw error;
-        at = { ...at, pending: this.#pending(error.view) };
-      }
-    }
-  }
-
-  #pending(view: PartView) {
-    const { chain, now } = this.#deps;
-    return pendingPart({ view, index: null, multicall3: chain.multicall3 }, now());
+    return atNewestPart(block, { reserve, now: this.#deps.now }, (at) =>
+      boundedCallsOnce(target, { block: at }, calls),
+    );
   }
 }

@@ -1,17 +1,23 @@
 import fc from 'fast-check';
+import { zeroAddress } from 'viem';
 import { expect, test } from 'vitest';
+import { boundedCallsOnce } from '../../chain/isolated-calls.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import { flatSimulation } from '../../protocol/layouts/flat/adapter.ts';
 import { walkSides } from '../../protocol/layouts/flat/geometry.ts';
 import { modelPool, simulateOnModel } from '../../protocol/layouts/flat/stop-loss-model.fixture.ts';
 import { poolCurve } from '../../protocol/layouts/pool-side.ts';
+import { atNewestPart } from '../parts/newest-part.ts';
+import { pendingPart } from '../parts/pending-part.ts';
 import { flatPool } from '../pools/served-pool.fixture.ts';
 import { pricedAt } from '../snapshot.fixture.ts';
 import type { DepthSnapshot } from '../types.ts';
 import { modelChain } from './model-node.fixture.ts';
-import { SwapGas } from './swap-gas.ts';
+import { SwapGas, type SwapGasDeps } from './swap-gas.ts';
 
 const BLOCK = { number: 1n, hash: `0x${'11'.repeat(32)}`, timestamp: 1n } as const;
+const VIEW = { blockNumber: 2n, timestamp: 3n, parentHash: BLOCK.hash, feesWei: 0n } as const;
+const PART_BLOCK = { ...BLOCK, pending: pendingPart({ view: VIEW, index: 0, multicall3: zeroAddress }, 0) };
 const HOUR_MS = 3_600_000;
 
 const settle = async () => {
@@ -25,7 +31,16 @@ const settle = async () => {
  */
 function startWorld(count = 3) {
   const models = fc.sample(modelPool, { numRuns: 5, seed: 7 });
-  const state = { now: 0, simulated: 0, isDown: false, logged: 0, calls: Number.POSITIVE_INFINITY };
+  const state = {
+    now: 0,
+    simulated: 0,
+    isDown: false,
+    logged: 0,
+    calls: Number.POSITIVE_INFINITY,
+    sent: 0,
+    /** How often a newer part comes before a call. */
+    parts: 0,
+  };
   const note = () => {
     state.logged += 1;
   };
@@ -33,11 +48,12 @@ function startWorld(count = 3) {
   const [model] = models;
   if (!model) throw new Error('there is no pool');
   const pool = { ...model, stopLoss: { ...model.stopLoss, bins: new Map() } };
+  const viewOf = () => ({ ...VIEW, feesWei: BigInt(Math.min(++state.sent, state.parts)) });
   const target = modelChain((zeroForOne, amount) => {
     state.simulated += 1;
     if (state.isDown) throw new RpcFailure('unreachable', 'down');
     return simulateOnModel(pool, zeroForOne, amount);
-  });
+  }, viewOf);
   const curve = poolCurve(walkSides(model.priced), flatSimulation, 'flat');
   const snapshots = Array.from({ length: count }, (_, n): DepthSnapshot => {
     const depth = { bids: curve.bids.levels, asks: curve.asks.levels };
@@ -47,7 +63,9 @@ function startWorld(count = 3) {
     state.calls -= 1;
     return state.calls >= 0;
   };
-  return { state, snapshots, gas: new SwapGas({ targetAt: () => target, reserve, logger, now: () => state.now }) };
+  const send: SwapGasDeps['send'] = (at, calls) =>
+    atNewestPart(at.block, { now: () => state.now }, (block) => boundedCallsOnce(target, { ...at, block }, calls));
+  return { state, snapshots, gas: new SwapGas({ send, reserve, logger, now: () => state.now }) };
 }
 
 test('both directions of each pool are simulated once an hour, whoever asks, and at once for all that are asked for', async () => {
@@ -154,4 +172,30 @@ test('a pool whose curve is not known has no gas, and costs no call', async () =
   expect(gas.of({ ...snapshot, curve: null }, BLOCK)).toEqual({ bids: null, asks: null });
   await settle();
   expect([state.simulated, gas.of({ ...snapshot, curve: null }, BLOCK)]).toEqual([0, { bids: null, asks: null }]);
+});
+
+test.each([1, 2])('where %i newer parts come before a call, gas is that of the newest one', async (parts) => {
+  const { state, snapshots, gas } = startWorld();
+  const atPart = snapshots.map((snapshot) => ({ ...snapshot, block: PART_BLOCK }));
+  const addresses = new Set(atPart.map(({ pool }) => pool.address));
+  state.parts = parts;
+  state.calls = parts + 1;
+  for (const each of atPart) gas.of(each, each.block);
+  await gas.settled(addresses);
+  const known = atPart.map((each) => gas.of(each, each.block));
+  expect(known.flatMap(({ bids, asks }) => [bids, asks])).not.toContain(null);
+  const [first] = atPart as [DepthSnapshot];
+  const swap = { snapshot: first, zeroForOne: true, amount: first.depth.bids[0]?.cumulativeInput ?? 1n };
+  [state.sent, state.calls] = [0, parts + 1];
+  expect(await gas.simulate(swap)).toBeGreaterThan(0);
+  expect([state.sent, state.calls, state.logged]).toEqual([parts + 1, 0, 0]);
+});
+
+test('where parts come too fast, gas is not known, which is no outage', async () => {
+  const { state, snapshots, gas } = startWorld();
+  const [snapshot] = snapshots as [DepthSnapshot];
+  state.parts = Number.MAX_SAFE_INTEGER;
+  gas.of(snapshot, PART_BLOCK);
+  await gas.settled(new Set([snapshot.pool.address]));
+  expect([state.sent, gas.of(snapshot, PART_BLOCK), state.logged]).toEqual([3, { bids: null, asks: null }, 0]);
 });

@@ -1,11 +1,10 @@
 import { LRUCache } from 'lru-cache';
 import type { Address } from 'viem';
-import { boundedCalls, type ChainTarget } from '../../chain/isolated-calls.ts';
 import { stateOf } from '../../chain/pending-state.ts';
-import type { BlockRef } from '../../chain/read-context.ts';
+import type { BlockRef, ReadContext } from '../../chain/read-context.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
-import type { BoundedCall } from '../../protocol/bounded-calls/bounded-calls.ts';
-import type { GroupAnswer } from '../../protocol/bounded-calls/run-bounded-calls.ts';
+import type { BoundedAnswer, BoundedCall } from '../../protocol/bounded-calls/bounded-calls.ts';
+import { type GroupAnswer, runBoundedCalls } from '../../protocol/bounded-calls/run-bounded-calls.ts';
 import { filledSwap } from '../../protocol/pool-errors.ts';
 import { swapGas } from '../../protocol/swap-gas.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -48,8 +47,8 @@ const MAX_POOLS = 10_000;
 const POOLS_AT_ONCE = 25;
 
 export interface SwapGasDeps {
-  /** The nodes to ask at a block. */
-  readonly targetAt: (block: BlockRef) => ChainTarget;
+  /** Makes calls in one `eth_call`, at a block or at a newer part of it. */
+  readonly send: (at: ReadContext, calls: readonly BoundedCall[]) => Promise<BoundedAnswer>;
   /** Takes a call from the budget of scheduled reads; false when it has none. */
   readonly reserve: () => boolean;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
@@ -152,14 +151,16 @@ export class SwapGas {
   }
 
   async #run(block: BlockRef, asked: readonly Asked[]): Promise<readonly (GroupAnswer | null)[]> {
-    const { targetAt, reserve } = this.deps;
+    const { send, reserve } = this.deps;
     try {
       const groups = asked.map(({ calls }) => calls);
-      const { answers } = await boundedCalls(targetAt(block), { block, reserve }, groups);
+      const answers = await runBoundedCalls(groups, (calls) => send({ block, reserve }, calls));
       this.#outage.worked();
       return answers;
     } catch (error) {
-      if (!(error instanceof RpcFailure && error.code === 'exhausted')) this.#outage.failed(error);
+      // Neither is an outage of nodes.
+      const isUsual = error instanceof RpcFailure && (error.code === 'exhausted' || error.code === 'moved');
+      if (!isUsual) this.#outage.failed(error);
       return [];
     }
   }
