@@ -42,12 +42,11 @@ export class RouteGas {
   /** Simulates the legs of a plan. */
   async simulated({ routes }: PlanFill<ServedPool>, { tradeType }: Pick<Order, 'tradeType'>): Promise<GasOf> {
     const fills = routes.flatMap((route): readonly Fill[] => route.fills);
-    const gas = fills.map(async ({ hop, given }) => {
+    const signal = AbortSignal.timeout(this.waitMs);
+    const gas = fills.map(({ hop, given }) => {
       const snapshot = this.#snapshotOf(hop);
       const amount = tradeType === 'exact_in' ? given : -given;
-      if (!snapshot) return null;
-      const simulated = this.swapGas.simulate({ snapshot, zeroForOne: hop.zeroForOne, amount });
-      return withTimeout(simulated, this.waitMs).catch(() => null);
+      return snapshot && this.swapGas.simulate({ snapshot, zeroForOne: hop.zeroForOne, amount, signal });
     });
     const found = new Map((await Promise.all(gas)).map((each, index) => [fills[index], each]));
     return (fill) => found.get(fill) ?? null;

@@ -18,6 +18,7 @@ import { SwapGas, type SwapGasDeps } from './swap-gas.ts';
 const BLOCK = { number: 1n, hash: `0x${'11'.repeat(32)}`, timestamp: 1n } as const;
 const VIEW = { blockNumber: 2n, timestamp: 3n, parentHash: BLOCK.hash, feesWei: 0n } as const;
 const PART_BLOCK = { ...BLOCK, pending: pendingPart({ view: VIEW, index: 0, multicall3: zeroAddress }, 0) };
+const NEVER = new AbortController().signal;
 const HOUR_MS = 3_600_000;
 
 const settle = async () => {
@@ -160,10 +161,27 @@ test('what somebody waits for is measured before all other pools that were asked
   // Those of one call; the next one may have begun.
   expect(state.simulated).toBeLessThanOrEqual(2 * 4 * 25);
   const amount = first.depth.bids[0]?.cumulativeInput ?? 1n;
-  await gas.simulate({ snapshot: first, zeroForOne: true, amount });
+  await gas.simulate({ snapshot: first, zeroForOne: true, amount, signal: NEVER });
   expect(state.simulated).toBeLessThanOrEqual(4 * 4 * 25);
   await gas.settled(new Set(snapshots.map(({ pool }) => pool.address)));
   expect(snapshots.filter((each) => gas.of(each, BLOCK).bids === null)).toHaveLength(50);
+});
+
+test('a simulation that was given up is not made, and holds nobody up', async () => {
+  const { state, snapshots, gas } = startWorld();
+  const [snapshot, other] = snapshots as [DepthSnapshot, DepthSnapshot];
+  const of = { snapshot, zeroForOne: true, amount: snapshot.depth.bids[0]?.cumulativeInput ?? 1n };
+  const [late, aborted] = [new AbortController(), AbortSignal.abort()];
+  const simulated = [gas.simulate({ ...of, signal: late.signal }), gas.simulate({ ...of, signal: aborted })];
+  const settled = gas.settled(new Set([snapshot.pool.address]));
+  late.abort();
+  expect(await Promise.all(simulated)).toEqual([null, null]);
+  await settled;
+  await settle();
+  expect(state.simulated).toBe(0);
+  gas.of(other, BLOCK);
+  await gas.settled(new Set([other.pool.address]));
+  expect(state.simulated).toBe(4);
 });
 
 test('a pool whose curve is not known has no gas, and costs no call', async () => {
@@ -185,7 +203,7 @@ test.each([1, 2])('where %i newer parts come before a call, gas is that of the n
   const known = atPart.map((each) => gas.of(each, each.block));
   expect(known.flatMap(({ bids, asks }) => [bids, asks])).not.toContain(null);
   const [first] = atPart as [DepthSnapshot];
-  const swap = { snapshot: first, zeroForOne: true, amount: first.depth.bids[0]?.cumulativeInput ?? 1n };
+  const swap = { snapshot: first, zeroForOne: true, amount: first.depth.bids[0]?.cumulativeInput ?? 1n, signal: NEVER };
   [state.sent, state.calls] = [0, parts + 1];
   expect(await gas.simulate(swap)).toBeGreaterThan(0);
   expect([state.sent, state.calls, state.logged]).toEqual([parts + 1, 0, 0]);

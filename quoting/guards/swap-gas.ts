@@ -19,6 +19,8 @@ export interface AskedSwap {
   readonly snapshot: MeasuredPool & Pick<DepthSnapshot, 'block'>;
   readonly zeroForOne: boolean;
   readonly amount: bigint;
+  /** Gives it up. */
+  readonly signal: AbortSignal;
 }
 
 /** Calls of a pool to be made at a block, in one group. */
@@ -113,16 +115,23 @@ export class SwapGas {
   /**
    * Simulates a swap in the state of its snapshot.
    *
-   * @returns its gas with provider and transfers, without the transaction's own; null if it does not fill, or nodes do
-   *   not answer
+   * @returns its gas with provider and transfers, without the transaction's own; null if it does not fill, nodes do not
+   *   answer, or it was given up
    */
-  async simulate({ snapshot, zeroForOne, amount }: AskedSwap): Promise<number | null> {
+  async simulate({ snapshot, zeroForOne, amount, signal }: AskedSwap): Promise<number | null> {
     const { pool, curve, block } = snapshot;
     const side = zeroForOne ? curve?.bids : curve?.asks;
-    if (!side) return null;
+    if (!side || signal.aborted) return null;
     const calls = [priceCall(pool), swapCall(pool, side, amount)];
     const answer = await new Promise<GroupAnswer | null>((done) => {
-      this.#waiting.unshift(askedOf({ address: pool.address, block, calls, done }));
+      const asked = askedOf({ address: pool.address, block, calls, done });
+      this.#waiting.unshift(asked);
+      const giveUp = () => {
+        this.#waiting = this.#waiting.filter((each) => each !== asked);
+        done(null);
+        asked.ended.resolve();
+      };
+      signal.addEventListener('abort', giveUp, { once: true });
       void this.#measureAll();
     });
     const [prices, swap] = answer?.results ?? [];
