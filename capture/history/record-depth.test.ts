@@ -20,7 +20,7 @@ import {
   type WorldPool,
 } from '../../test/quotes/quote-world.ts';
 import { indexedQuotes } from '../indexed-quotes.fixture.ts';
-import { createDepthRecorder } from './record-depth.ts';
+import { createDepthRecorder, type DepthDeps, type RecordDepth } from './record-depth.ts';
 import { recordQuotes } from './record-quotes.ts';
 
 const CHAIN = 31_337;
@@ -56,18 +56,24 @@ async function tradedPool(pair: Pair, bins: BinShape[], notionalFeeE8 = 0): Prom
   return pool;
 }
 
+function depthRecorder(change: Partial<DepthDeps>): RecordDepth {
+  const logger = { warn: () => undefined, child: () => logger } as never;
+  const { database, config } = own;
+  return createDepthRecorder({
+    database,
+    chain: config,
+    rpc: openChainRpc(config, 5_000),
+    reserve: () => true,
+    wallClock: () => Date.now(),
+    logger,
+    ...change,
+  });
+}
+
 /** Reads prices, then samples; without spare calls where the budget says so. */
 async function sample(persistencePools = 100, spare = () => true): Promise<void> {
   await readPrices();
-  const logger = { warn: () => undefined, child: () => logger } as never;
-  const recordDepth = createDepthRecorder({
-    database: own.database,
-    chain: own.config,
-    rpc: openChainRpc(own.config, 5_000),
-    reserve: spare,
-    wallClock: () => Date.now(),
-    logger,
-  });
+  const recordDepth = depthRecorder({ reserve: spare });
   const { timestamp } = await world.chain.client.getBlock();
   const kept = { ...HistoryConfig.parse({}), persistencePools };
   await recordQuotes({ database: own.database, chainId: CHAIN, pools, kept, recordDepth }, Number(timestamp));
@@ -192,4 +198,22 @@ test('without spare calls, or when a node fails, prices are sampled without dept
   await world.chain.client.mine({ blocks: 1 });
   await sample();
   expect((await rows()).map(({ bids }) => bids !== null)).toEqual([false, true]);
+});
+
+test('gas is as old as its measurement: it is measured once an hour', async () => {
+  const pool = await tradedPool(own.pairs[0], evenBins(-3, 3, 1_000));
+  await readPrices();
+  let passed = 0;
+  const recordDepth = depthRecorder({ wallClock: () => Date.now() + passed });
+  const age = `SELECT extract(epoch FROM now() - gas_at)::int AS secs FROM operator.price_health`;
+  const ageAfterRun = async () => {
+    await recordDepth([pool.address]);
+    const [row] = (await own.database.query<{ secs: number | null }>(age)).rows;
+    await own.database.query("UPDATE operator.price_health SET gas_at = now() - interval '1 day'");
+    return row?.secs;
+  };
+  expect(await ageAfterRun()).toBeLessThan(3_600);
+  expect(await ageAfterRun()).toBeGreaterThan(3_600);
+  passed = 3_600_000;
+  expect(await ageAfterRun()).toBeLessThan(3_600);
 });

@@ -81,13 +81,16 @@ export function createDepthRecorder({ database, chain, rpc, reserve, wallClock, 
 
 const isExhausted = (error: unknown): boolean => error instanceof RpcFailure && error.code === 'exhausted';
 
-/** Gas of transactions with a usual swap, of the pools for which a direction is known. */
+/** Gas of transactions with a usual swap, of the pools that were measured here and for which a direction is known. */
 async function measureGas(swapGas: SwapGas, samples: readonly ReadSample[]) {
   const known = () => samples.map(({ measured, block }) => swapGas.of(measured, block));
-  known();
+  const before = known();
   await swapGas.settled(new Set(samples.map(({ measured }) => measured.pool.address)));
-  return known().flatMap(({ bids, asks }, index) => {
+  return known().flatMap((gas, index) => {
     const of = (side: SideGas | null) => side && TRANSACTION_GAS + side.part;
+    const { bids, asks } = gas;
+    // What was kept is as old as before.
+    if (gas === before[index]) return [];
     return bids || asks ? [{ pool: samples[index]?.sample.pool, token0In: of(bids), token1In: of(asks) }] : [];
   });
 }

@@ -1,5 +1,3 @@
--- What did not change is written once an hour, so that it counts as known.
 UPDATE operator.price_health h SET gas_token0_in = s."token0In", gas_token1_in = s."token1In", gas_at = now()
 FROM json_to_recordset($2) AS s (pool text, "token0In" int4, "token1In" int4)
-WHERE h.chain_id = $1 AND h.pool = s.pool AND ((h.gas_token0_in, h.gas_token1_in) IS DISTINCT FROM (s."token0In", s."token1In")
-  OR h.gas_at < now() - interval '1 hour')
+WHERE h.chain_id = $1 AND h.pool = s.pool

@@ -83,6 +83,7 @@ export class SwapGas {
    * minute, as they are when the budget is exhausted.
    *
    * @param block a newer one than the snapshot's, if the pool is the same there
+   * @returns the same object until the pool is measured again
    */
   of(snapshot: MeasuredPool, block: BlockRef): PoolGas {
     const { address } = snapshot.pool;
