@@ -91,7 +91,7 @@ export class SealedChecks {
     const { logger, now } = this.#deps;
     const compared = same.length + different.length;
     const before = this.#state;
-    this.#state = nextDivergence(before, { blockNumber, compared, different: different.length }, now());
+    this.#state = nextDivergence(before, { blockNumber, compared, different }, now());
     const { isDivergent } = this.#state;
     if (isDivergent === before.isDivergent) return;
     if (isDivergent)

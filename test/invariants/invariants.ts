@@ -366,8 +366,12 @@ export const INVARIANTS: readonly Invariant[] = [
     ],
   },
   {
-    holds: 'Parts that differ from sealed blocks in more than 1% of pools are not used.',
+    holds: 'Parts that differ from sealed blocks in more than 1% of comparisons, of two pools, are not used.',
     test: ['quoting/parts/next-divergence.test.ts', 'property: invariants hold whatever is compared'],
-    mutation: ['quoting/parts/next-divergence.ts', 'different * 100 > compared', 'different * 100 < compared'],
+    mutation: [
+      'quoting/parts/next-divergence.ts',
+      'different.length * 100 > compared',
+      'different.length * 100 < compared',
+    ],
   },
 ];

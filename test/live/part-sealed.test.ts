@@ -53,12 +53,13 @@ const committedAt = (number: bigint, { api }: Pick<Counted, 'api'>): Promise<rea
     return results.flatMap((result) => ('quote' in result ? [result.quote] : []));
   }, 5_000);
 
-/** What a node shows after parts that has another price of the first pool. */
-function lieOf(hundredths: bigint): PartTrap {
-  const [pool] = world.market.pools;
-  if (!pool) throw new Error('the market has no pool');
-  const stateDiff = feedWords(pool.feedId, world.node.part().timeSecs, priceAround(hundredths));
-  return { kind: 'divergent', overrides: { [world.market.registry]: { stateDiff } } };
+/** What a node shows after parts that has another price of the first pools. */
+function lieOf(hundredths: bigint, pools: number): PartTrap {
+  const { timeSecs } = world.node.part();
+  const words = world.market.pools
+    .slice(0, pools)
+    .map(({ feedId }) => feedWords(feedId, timeSecs, priceAround(hundredths)));
+  return { kind: 'divergent', overrides: { [world.market.registry]: { stateDiff: Object.assign({}, ...words) } } };
 }
 
 const every = (outcome: string) => world.market.pools.map(() => outcome);
@@ -108,13 +109,13 @@ test('a node whose parts are not what is sealed is left out, and comes back a mi
   const truth = { api: world.open({ chain: { ...world.config, live: undefined } }) };
   const isWarned = () => Object.values(counted.api.warnings()).some((text) => text.includes('(divergent)'));
 
-  /** Passes a block whose last part has new prices; the node shows another one of the first pool, if it lies. */
+  /** Passes a block whose last part has new prices; the node shows other ones of the first pools, if it lies. */
   const pass = async (
     hundredths: bigint,
-    { lies, isLeftOut }: { readonly lies: boolean; readonly isLeftOut: boolean },
+    { lies, isLeftOut }: { readonly lies: number; readonly isLeftOut: boolean },
   ) => {
     if (world.node.part().index === 1) await world.node.nextPart();
-    if (lies) world.node.trap(lieOf(hundredths + 9n));
+    if (lies > 0) world.node.trap(lieOf(hundredths + 9n, lies));
     else world.node.trap();
     const shown = counted.parts.length;
     const part = await world.price(hundredths);
@@ -132,11 +133,13 @@ test('a node whose parts are not what is sealed is left out, and comes back a mi
     expect(givenBy(own)).toEqual(givenBy(right));
   };
 
-  // Each block has four pools, of which one differs.
+  // Each block has all pools, of which one differs: it decides nothing.
   const blocks = MIN_COMPARED / world.market.pools.length;
-  for (let block = 0; block < blocks; block += 1) await pass(200n + BigInt(block), { lies: true, isLeftOut: false });
+  for (let block = 0; block <= blocks; block += 1) await pass(200n + BigInt(block), { lies: 1, isLeftOut: false });
   expect(new Set(counted.outcomes)).toEqual(new Set(['same', 'different']));
-  for (const hundredths of [195n, 196n]) await pass(hundredths, { lies: true, isLeftOut: true });
+  // With a second one, it does.
+  await pass(194n, { lies: 2, isLeftOut: false });
+  for (const hundredths of [195n, 196n]) await pass(hundredths, { lies: 2, isLeftOut: true });
   expect(counted.parts.at(-1)).toBe('divergent');
 
   // It agrees again, for enough pools; then a minute passes. A block whose last part was not read in time counts not.
@@ -144,12 +147,12 @@ test('a node whose parts are not what is sealed is left out, and comes back a mi
   const agreed = () => counted.outcomes.slice(before).filter((outcome) => outcome === 'same').length;
   const passUntil = async (count: number) => {
     for (let hundredths = 190n; agreed() < count; hundredths += 1n)
-      await pass(hundredths, { lies: false, isLeftOut: true });
+      await pass(hundredths, { lies: 0, isLeftOut: true });
   };
   await passUntil(MIN_COMPARED);
   counted.forward(AGREED_MS);
   await passUntil(agreed() + 1);
   expect(counted.outcomes.slice(before)).not.toContain('different');
-  await pass(199n, { lies: false, isLeftOut: false });
+  await pass(199n, { lies: 0, isLeftOut: false });
   for (const { api } of [counted, truth]) await api.stop();
 });
