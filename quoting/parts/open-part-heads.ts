@@ -7,7 +7,6 @@ import type { ChainContext } from '../chain-bounds.ts';
 import type { Heads } from '../heads/heads.ts';
 import { LiveHeads, type LiveHeadsDeps } from '../live/live-heads.ts';
 import { PartFeed } from './part-feed.ts';
-import type { PushedPart } from './part-pushes.ts';
 import { openPartSocket } from './part-socket.ts';
 import { SealedChecks, type SealedChecksDeps } from './sealed-checks.ts';
 
@@ -54,8 +53,15 @@ export function openPartHeads(
     { chainId, blockTimeMs, live },
     { committed, feed, protectedAccounts, observer, logger, now },
   );
-  const listeners = { onPart: (part?: PushedPart) => feed.push(part), onLog: () => feed.log() };
-  const closes = wsUrls.map((url) => openPartSocket({ url, loggingAccounts, logger, ...listeners }));
+  const closes = wsUrls.map((url) =>
+    openPartSocket({
+      url,
+      onPart: (part) => feed.push(part, url),
+      onLog: () => feed.log(),
+      loggingAccounts,
+      logger,
+    }),
+  );
   return {
     heads,
     feed,

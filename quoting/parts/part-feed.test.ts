@@ -83,19 +83,19 @@ test('the index is that of the pushed part of this block', async () => {
   const { feed } = feedOf([viewOf(10n, 5n), viewOf(10n, 6n)]);
   feed.want();
   await vi.advanceTimersByTimeAsync(10);
-  feed.push(partOf(4));
+  feed.push(partOf(4), 'socket');
   await vi.advanceTimersByTimeAsync(1);
   expect(feed.state()?.part?.index).toBe(4);
 });
 
 test('the index is not known where another part was pushed during the call, or none since the last one', async () => {
   const { feed, calls, shared } = feedOf([viewOf(10n, 5n), viewOf(10n, 6n), viewOf(10n, 6n), viewOf(10n, 7n)]);
-  feed.push(partOf(3));
+  feed.push(partOf(3), 'socket');
   feed.want();
-  feed.push(partOf(4));
+  feed.push(partOf(4), 'socket');
   await vi.advanceTimersByTimeAsync(0);
   expect(calls).toHaveLength(2);
-  feed.push(partOf(5));
+  feed.push(partOf(5), 'socket');
   await vi.advanceTimersByTimeAsync(0);
   await vi.advanceTimersByTimeAsync(SILENT_MS);
   expect(feed.state()?.part).toMatchObject({ view: viewOf(10n, 7n), index: null });
@@ -110,19 +110,19 @@ test('the index is not known where another part was pushed during the call, or n
 test('a part that was not shown before has the index of a push during the call', async () => {
   const { feed, shared } = feedOf([viewOf(10n, 4n), viewOf(10n, 5n), viewOf(10n, 6n)]);
   const push = async (index: number) => {
-    feed.push(partOf(index));
+    feed.push(partOf(index), 'socket');
     await vi.advanceTimersByTimeAsync(0);
   };
   feed.want();
-  feed.push(partOf(2));
+  feed.push(partOf(2), 'socket');
   await push(3);
   // A pool's call comes to the next part before it is pushed, then one after that.
   feed.note(viewOf(10n, 6n));
   await push(4);
-  feed.push(partOf(5));
+  feed.push(partOf(5), 'socket');
   feed.note(viewOf(10n, 7n));
   // Another process tells the index of the part that was pushed, before one is shown that is not pushed yet.
-  feed.push(partOf(6));
+  feed.push(partOf(6), 'socket');
   feed.hear('a', { view: viewOf(10n, 8n), index: 6 });
   feed.note(viewOf(10n, 9n));
   expect(shared.map(({ view, index }) => [view.feesWei, index])).toEqual([
@@ -140,7 +140,7 @@ test('a part in which nothing happened costs no call, and is as young as its pus
   feed.want();
   await vi.advanceTimersByTimeAsync(0);
   for (let index = 1; index < 8; index += 1) {
-    feed.push(partOf(index, index > 1));
+    feed.push(partOf(index, index > 1), 'socket');
     await vi.advanceTimersByTimeAsync(PART_MS);
   }
   // At the first, at the change, and at three parts after it.
@@ -148,7 +148,7 @@ test('a part in which nothing happened costs no call, and is as young as its pus
   expect(feed.state()).toMatchObject({ receivedAt: 6 * PART_MS, part: { view: viewOf(10n, 6n) } });
   // Others hear of each, so that they leave calls to this process.
   expect(shared).toHaveLength(8);
-  feed.push(partOf(8));
+  feed.push(partOf(8), 'socket');
   await vi.advanceTimersByTimeAsync(0);
   expect(calls).toHaveLength(6);
 });
@@ -156,9 +156,9 @@ test('a part in which nothing happened costs no call, and is as young as its pus
 test('it costs one where the call began before the last part that shows it', async () => {
   const { feed, calls } = feedOf([viewOf(10n, 5n)]);
   feed.want();
-  for (let index = 1; index < 5; index += 1) feed.push(partOf(index, index > 1));
+  for (let index = 1; index < 5; index += 1) feed.push(partOf(index, index > 1), 'socket');
   await vi.advanceTimersByTimeAsync(0);
-  feed.push(partOf(5, true));
+  feed.push(partOf(5, true), 'socket');
   await vi.advanceTimersByTimeAsync(0);
   expect(calls.length).toBeGreaterThan(1);
 });

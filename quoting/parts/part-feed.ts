@@ -99,10 +99,10 @@ export class PartFeed {
     this.#shared.add(listener);
   }
 
-  /** Notes that a node pushed a part. */
-  push(part: PushedPart | undefined): void {
+  /** Notes that a node pushed a part. @param from names its socket */
+  push(part: PushedPart | undefined, from: string): void {
     const { used } = this.#parts;
-    this.#pushes = withPush(this.#pushes, part);
+    this.#pushes = withPush(this.#pushes, part, from);
     const isShown = used && this.#isWanted && isUsedState(this.#pushes, used);
     const isUsed = isShown && this.#use({ view: used.view, index: part?.index ?? null });
     this.#next({ kind: isUsed ? 'unchanged' : 'pushed' });

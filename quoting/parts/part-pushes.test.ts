@@ -6,21 +6,35 @@ import { isUsedState, noPushes, type Pushes, withCall, withPush } from './part-p
 
 const viewOf = (feesWei: bigint): PartView => ({ blockNumber: 10n, timestamp: 1_020n, parentHash: null, feesWei });
 
-const anyEvent = fc.oneof(
-  fc.record({ kind: fc.constant('part' as const), isUnchanged: fc.boolean() }),
-  { weight: 2, arbitrary: fc.record({ kind: fc.constant('quiet' as const) }) },
-  { weight: 2, arbitrary: fc.record({ kind: fc.constant('begin' as const) }) },
-  // A node shows a part of the last three, or the one that comes after.
-  { weight: 2, arbitrary: fc.record({ kind: fc.constant('end' as const), behind: fc.integer({ min: -1, max: 3 }) }) },
-  // A call of a pool comes to the newest part before it is pushed.
-  fc.record({ kind: fc.constant('met' as const) }),
-);
+const anyEvents = fc
+  .array(
+    fc.oneof(
+      fc.record({ kind: fc.constant('part' as const), isUnchanged: fc.boolean() }),
+      {
+        weight: 2,
+        arbitrary: fc.record({ kind: fc.constant('quiet' as const), parts: fc.integer({ min: 1, max: 4 }) }),
+      },
+      { weight: 2, arbitrary: fc.record({ kind: fc.constant('begin' as const) }) },
+      // A node shows a part of the last three, or the one that comes after.
+      {
+        weight: 2,
+        arbitrary: fc.record({ kind: fc.constant('end' as const), behind: fc.integer({ min: -1, max: 3 }) }),
+      },
+      // A call of a pool comes to the newest part before it is pushed.
+      fc.record({ kind: fc.constant('met' as const) }),
+    ),
+    { minLength: 20, maxLength: 60 },
+  )
+  .map((events) =>
+    events.flatMap((event) => Array.from({ length: event.kind === 'quiet' ? event.parts : 1 }, () => event)),
+  );
 
 test('property: a part costs no call only if all that happened before it is used', () => {
   let known = 0;
   fc.assert(
-    fc.property(fc.array(anyEvent, { maxLength: 60 }), (events) => {
-      let pushes = noPushes;
+    fc.property(anyEvents, fc.subarray(['b', 'c']), (events, others) => {
+      const sockets = ['a', ...others];
+      let pushes = withPush(noPushes, undefined, 'a');
       let begun: { readonly pushes: Pushes; readonly part: number } | undefined;
       // Fees after each part that was pushed, and after the next one.
       const fees = [1n, 2n];
@@ -36,7 +50,8 @@ test('property: a part costs no call only if all that happened before it is used
           const isUnchanged = (event.kind === 'quiet' || event.isUnchanged) && used.feesWei < next;
           if (isUnchanged) fees.splice(-1, 1, before);
           fees.push((fees.at(-1) as bigint) + 1n);
-          pushes = withPush(pushes, { blockNumber: 10n, index: null, isUnchanged });
+          const part = { blockNumber: 10n, index: null, isUnchanged };
+          for (const from of sockets) pushes = withPush(pushes, part, from);
           if (!isUsedState(pushes, { view: used, index: null, shownAt: 0 })) continue;
           known += 1;
           expect(used.feesWei).toBe(fees.at(-2));
@@ -57,9 +72,23 @@ test('property: a part costs no call only if all that happened before it is used
 test('a part of another block costs a call', () => {
   const used = { view: viewOf(5n), index: 4, shownAt: 0 };
   const unchanged = (blockNumber: bigint) => ({ blockNumber, index: 5, isUnchanged: true });
-  let pushes = withPush(noPushes, undefined);
-  for (let parts = 0; parts < 3; parts += 1) pushes = withPush(pushes, unchanged(10n));
+  let pushes = withPush(noPushes, undefined, 'a');
+  for (let parts = 0; parts < 3; parts += 1) pushes = withPush(pushes, unchanged(10n), 'a');
   pushes = withCall(pushes, pushes, 4);
-  const next = (blockNumber: bigint) => withPush(pushes, unchanged(blockNumber));
+  const next = (blockNumber: bigint) => withPush(pushes, unchanged(blockNumber), 'a');
   expect([isUsedState(next(10n), used), isUsedState(next(11n), used)]).toEqual([true, false]);
+});
+
+test('parts are counted by one socket, however many push each', () => {
+  const used = { view: viewOf(5n), index: null, shownAt: 0 };
+  const sockets = ['a', 'b', 'c'];
+  const pushAll = (pushes: Pushes, isUnchanged: boolean) =>
+    sockets.reduce((before, from) => withPush(before, { blockNumber: 10n, index: null, isUnchanged }, from), pushes);
+  let pushes = pushAll(noPushes, false);
+  const known: boolean[] = [];
+  for (let parts = 0; parts <= 3; parts += 1) {
+    known.push(isUsedState(pushAll(withCall(pushes, pushes, null), true), used));
+    pushes = pushAll(pushes, true);
+  }
+  expect(known).toEqual([false, false, false, true]);
 });

@@ -17,21 +17,23 @@ export interface Pushes {
   readonly last: PushedPart | undefined;
   /** Counts pushes after which the state may be another one. */
   readonly changes: number;
+  /** Whose push was the last of these: by its pushes parts are counted, as each node pushes them all. */
+  readonly from: string | undefined;
   /** How many parts in which nothing happened came since. */
   readonly unchanged: number;
   /** The newest of these changes that the used part comes after, as a call showed. */
   readonly shown: number;
 }
 
-export const noPushes: Pushes = { last: undefined, changes: 0, unchanged: 0, shown: -1 };
+export const noPushes: Pushes = { last: undefined, changes: 0, from: undefined, unchanged: 0, shown: -1 };
 
 /** A node that pushed a part may answer so many parts behind it. */
 const MAX_BEHIND = 3;
 
-/** The pushes and one more. */
-export function withPush(pushes: Pushes, last: PushedPart | undefined): Pushes {
-  if (last?.isUnchanged) return { ...pushes, last, unchanged: pushes.unchanged + 1 };
-  return { ...pushes, last, changes: pushes.changes + 1, unchanged: 0 };
+/** The pushes and one more. @param from names the socket */
+export function withPush(pushes: Pushes, last: PushedPart | undefined, from: string): Pushes {
+  if (last?.isUnchanged) return { ...pushes, last, unchanged: pushes.unchanged + (from === pushes.from ? 1 : 0) };
+  return { ...pushes, last, changes: pushes.changes + 1, from, unchanged: 0 };
 }
 
 /**
