@@ -8,7 +8,7 @@ import { priceHealth } from '../../db/schema/operator.ts';
 import { deleteOtherPoolsOf, upsertRows } from '../../db/write-rows.ts';
 import { balanceCall, readBalance } from '../../protocol/bounded-calls/balance-call.ts';
 import { type ClosedSides, poolPriceCalls } from '../../quoting/calls/pool-price.ts';
-import type { LiveBlocks } from '../../quoting/live/live-blocks.ts';
+import type { PriceBlocks } from '../../quoting/live/live-blocks.ts';
 import { type PriceAnswer, PriceReader, type ReadPrice } from '../../quoting/live/price-reader.ts';
 import { isNewer } from '../read-schedule/is-newer.ts';
 import type { CaptureClass, KnownPool } from '../read-schedule/pool-values.ts';
@@ -27,7 +27,7 @@ export type PriceCaptureDeps = PoolSchedule & {
   /** Sides that guards close, and sides whose tokens do not move. */
   readonly closed: readonly ReadonlyMap<Address, ClosedSides>[];
   /** Absent on a chain without a source of live prices. */
-  readonly live?: (Pick<LiveBlocks, 'now' | 'heads'> & Partial<Pick<PartBlocks, 'send'>>) | undefined;
+  readonly live?: (PriceBlocks & Partial<Pick<PartBlocks, 'send'>>) | undefined;
   readonly onRead?: OnRead | undefined;
   readonly logUnknown: LogUnknownError;
 };

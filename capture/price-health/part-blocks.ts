@@ -7,7 +7,7 @@ import type { CallBudget } from '../../chain/read-schedule/call-budget.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import type { PartSourceConfig } from '../../config/live-schema.ts';
 import type { BoundedAnswer, BoundedCall } from '../../protocol/bounded-calls/bounded-calls.ts';
-import type { LiveBlock, LiveBlocks } from '../../quoting/live/live-blocks.ts';
+import type { LiveBlock, PriceBlocks } from '../../quoting/live/live-blocks.ts';
 import { atNewestPart } from '../../quoting/parts/newest-part.ts';
 import { nextPart, noPart } from '../../quoting/parts/next-part.ts';
 import { pendingPart } from '../../quoting/parts/pending-part.ts';
@@ -30,7 +30,7 @@ const RPC_TIMEOUT_MS = 2_000;
 const READ_MS = 500;
 
 /** The parts of a chain's blocks being built, for prices: each is asked for when it is needed, and none is followed. */
-export class PartBlocks implements Pick<LiveBlocks, 'now' | 'heads'> {
+export class PartBlocks implements PriceBlocks {
   /** Nothing is remembered of nodes. */
   readonly heads = { reject: () => true, suspend: () => undefined };
   readonly #deps: PartBlocksDeps;
@@ -42,16 +42,17 @@ export class PartBlocks implements Pick<LiveBlocks, 'now' | 'heads'> {
     this.#rpc = openChainRpc({ chainId: chain.chainId, rpcUrls: source.rpcUrls }, RPC_TIMEOUT_MS, countCall);
   }
 
-  async now(): Promise<LiveBlock | null> {
+  /** Gives the head with its newest part; undefined where that is not read, as when the budget is exhausted. */
+  async now(): Promise<LiveBlock | undefined> {
     const { chain, rpc, budget, now } = this.#deps;
     const { chainId, multicall3 } = chain;
     const target = { rpc: new BudgetedRpc(this.#rpc, budget, 'funded'), chainId, multicall3 };
     const seen = Promise.all([rpc.head(), readPart(target, AbortSignal.timeout(READ_MS))]);
     // Reads at the committed head report what is wrong with the nodes.
     const [head, view] = await seen.catch(() => []);
-    if (!head || !view) return null;
+    if (!head || !view) return undefined;
     const [, outcome] = nextPart(noPart, { view, index: null, head: head.block }, now());
-    if (outcome !== 'used') return null;
+    if (outcome !== 'used') return undefined;
     return { ...head, block: { ...head.block, pending: pendingPart({ view, index: null, multicall3 }, now()) } };
   }
 

@@ -121,7 +121,7 @@ test.each<PartTrap>([
   { kind: 'allBehind', blocks: 0n },
   { kind: 'otherParent' },
   { kind: 'otherContext' },
-])('a node in the trap $kind gives no price of another state', async (trap) => {
+])('a node in the trap $kind gives no price of another state: what was stored before stays', async (trap) => {
   const { blocks } = openBlocks();
   for (const _ of [1, 2]) await sealBlock();
   await price(205n);
@@ -131,9 +131,26 @@ test.each<PartTrap>([
   for (const _ of [1, 2, 3]) {
     const [seen, other] = await captured(blocks);
     expect(other).toMatchObject({ status: 'feed_down', basis: 'committed' });
-    if (seen?.basis === 'live') expect(seen).toEqual(right);
-    else expect(seen).toMatchObject(DOWN);
+    // Without a further call, half of what this node shows is the block before its first part.
+    if (trap.kind === 'halves' && seen?.basis === 'committed') expect(seen).toMatchObject(DOWN);
+    else expect(seen).toEqual(right);
   }
   market.node.trap();
   expect((await captured(blocks))[0]).toEqual(right);
+});
+
+test('of a pool whose part was not read it is unknown whether it trades there', async () => {
+  const { blocks } = openBlocks();
+  await price(207n);
+  await sealBlock();
+  market.node.trap({ kind: 'allBehind', blocks: 0n });
+  await own.database.query('DELETE FROM operator.price_health');
+  const [first, second] = await captured(blocks);
+  expect(first).toMatchObject({ status: 'healthy', basis: 'committed', live: null, bid: await bidAtHead() });
+  expect(second).toBeUndefined();
+  market.node.trap();
+  expect(await captured(blocks)).toEqual([
+    expect.objectContaining({ status: 'healthy', basis: 'committed', live: false }),
+    expect.objectContaining(DOWN),
+  ]);
 });

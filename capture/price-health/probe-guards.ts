@@ -8,7 +8,7 @@ import type { GroupAnswer } from '../../protocol/bounded-calls/run-bounded-calls
 import { layoutAdapter } from '../../protocol/layouts/adapters.ts';
 import type { ClosedSides } from '../../quoting/calls/pool-price.ts';
 import { providerQuoteCall, stubs, unitSwapCalls } from '../../quoting/calls/probe-calls.ts';
-import type { LiveBlock, LiveBlocks } from '../../quoting/live/live-blocks.ts';
+import type { LiveBlock, PriceBlocks } from '../../quoting/live/live-blocks.ts';
 import { tryLive } from '../../quoting/live/live-calls.ts';
 import {
   createPoolReads,
@@ -22,7 +22,7 @@ import type { GuardedPool } from './guarded-pools.ts';
 
 export type GuardProbeDeps = PoolSchedule<GuardedPool> & {
   /** Absent on a chain without a source of live prices. */
-  readonly live?: Pick<LiveBlocks, 'now' | 'heads'> | undefined;
+  readonly live?: PriceBlocks | undefined;
   readonly logUnknown: LogUnknownError;
 };
 

@@ -9,6 +9,14 @@ import type { LiveHeads } from './live-heads.ts';
 /** A committed head, and the block that is being built on it. */
 export type LiveBlock = ReportedHead & { readonly block: BlockHeader & { readonly pending: PendingState } };
 
+/** The blocks being built, for reads of prices. */
+export interface PriceBlocks {
+  /** Take note of what nodes refuse. */
+  readonly heads: Pick<LiveHeads, 'reject' | 'suspend'>;
+  /** Gives the block that is being built; null when none is, undefined when that is not known. Never rejects. */
+  now(): Promise<LiveBlock | null | undefined>;
+}
+
 export interface LiveBlocksDeps {
   readonly heads: Pick<LiveHeads, 'head' | 'reject' | 'suspend'>;
   readonly feed: Pick<LiveFeed, 'onFrame'>;
@@ -23,8 +31,7 @@ const FRAME_WAIT_MS = 1_000;
 const SILENT_AFTER_MS = 5_000;
 
 /** The blocks being built of a chain, for reads that may wait for a frame, such as scheduled ones. */
-export class LiveBlocks {
-  /** Take note of what nodes refuse. */
+export class LiveBlocks implements PriceBlocks {
   readonly heads: Pick<LiveHeads, 'reject' | 'suspend'>;
   readonly #deps: LiveBlocksDeps;
   readonly #now: Clock;

@@ -71,6 +71,15 @@ test.each([
   },
 );
 
+test('where nodes refuse a part, pools are not read', async () => {
+  const view = { blockNumber: 2n, timestamp: 2n, parentHash: null, feesWei: 1n };
+  const part = { view, index: null, multicall3: POOLS[0] as Address };
+  const head = { ...HEAD, block: { ...HEAD.block, pending: { ...pending, part } } };
+  const run = () => Promise.reject(new RpcFailure('moved', 'no'));
+  const found = await readLiveCalls({ heads: { suspend: () => undefined }, run }, head, GROUPS);
+  expect(found).toEqual(POOLS.map(() => undefined));
+});
+
 test('an exhausted budget, and what is no failure of nodes, are errors', async () => {
   for (const failure of [new RpcFailure('exhausted', 'no'), new TypeError('no')]) {
     const heads = { suspend: () => expect.fail('no node failed') };

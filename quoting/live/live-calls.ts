@@ -56,8 +56,9 @@ export async function readLiveCalls(
       return { results: isPricedByOverrides(results[0], without[0]) ? results : null, ran: [...results, ...without] };
     });
   };
-  // Where nodes do not read the block that is being built, quotes are committed too.
-  const unread = (isUnreadable: boolean) => groups.map(() => (isUnreadable ? { results: null, ran: [] } : undefined));
+  // Where nodes do not read overrides, quotes are committed too. A part that is refused may be read a moment later.
+  const unread = (isUnreadable: boolean) =>
+    groups.map(() => (isUnreadable && !head.block.pending.part ? { results: null, ran: [] } : undefined));
   return tryLive(heads, head, read, unread);
 }
 

@@ -6,13 +6,13 @@ import type { BoundedAnswer, BoundedCall, BoundedResult } from '../../protocol/b
 import { layoutAdapter } from '../../protocol/layouts/adapters.ts';
 import { type ClosedSides, type PoolPrice, poolPriceCalls, readPoolPrice } from '../calls/pool-price.ts';
 import type { ProbedPool } from '../calls/probe-calls.ts';
-import type { LiveBlock, LiveBlocks } from './live-blocks.ts';
+import type { LiveBlock, PriceBlocks } from './live-blocks.ts';
 import { type LiveAnswer, type RunCalls, readLiveCalls } from './live-calls.ts';
 
 export interface PriceReaderDeps {
   readonly target: ChainTarget;
   /** Absent on a chain without a source of live prices. */
-  readonly live?: Pick<LiveBlocks, 'now' | 'heads'> | undefined;
+  readonly live?: PriceBlocks | undefined;
   /** Takes a call from the budget; false: none is left. */
   readonly reserve: () => boolean;
   /** Runs groups of calls as far as the budget allows. */
@@ -21,8 +21,8 @@ export interface PriceReaderDeps {
   readonly closedSides: (pool: Address) => ClosedSides;
 }
 
-/** The answer of a call at a committed block, and the block that was being built on it; null without one. */
-export type PriceAnswer = BoundedAnswer & { readonly head: LiveBlock | null };
+/** The answer of a call at a committed block, and the block being built on it, as {@link PriceBlocks} give it. */
+export type PriceAnswer = BoundedAnswer & { readonly head: LiveBlock | null | undefined };
 
 /** What a call gave of a pool. */
 export interface PriceResults {
@@ -58,14 +58,14 @@ export class PriceReader {
   async send(calls: readonly BoundedCall[]): Promise<PriceAnswer> {
     const { live, reserve } = this.deps;
     const head = await live?.now();
-    if (!head) return this.#readAt('latest', calls, null);
+    if (!head) return this.#readAt('latest', calls, head);
     const { pending: _, ...committed } = head.block;
     try {
       return await this.#readAt(committed, calls, head);
     } catch (error) {
       if (!isBlockRefusal(error) || !reserve()) throw error;
       live?.heads.reject(head);
-      return this.#readAt('latest', calls, null);
+      return this.#readAt('latest', calls, undefined);
     }
   }
 
@@ -83,14 +83,15 @@ export class PriceReader {
     });
   }
 
-  async #readAt(block: BlockRef | 'latest', calls: readonly BoundedCall[], head: LiveBlock | null) {
+  async #readAt(block: BlockRef | 'latest', calls: readonly BoundedCall[], head: PriceAnswer['head']) {
     return { ...(await boundedCallsOnce(this.deps.target, { block }, calls)), head };
   }
 
   #priceOf({ pool, answer }: PriceResults, price: PoolPrice, liveRead: LiveAnswer | undefined): ReadPrice['price'] {
     const committed = { ...price, basis: 'committed' as const };
+    if (!this.deps.live) return { ...committed, tradesLive: null };
     // Without a block that is being built, no pool has a live price.
-    if (!answer.head) return { ...committed, tradesLive: this.deps.live ? false : null };
+    if (answer.head === null) return { ...committed, tradesLive: false };
     if (!liveRead) return committed.status === 'feed_down' ? null : { ...committed, tradesLive: null };
     const live = liveRead.results && { ...this.#decode(pool, liveRead.results), basis: 'live' as const };
     const tradesLive = live?.status === 'healthy';
