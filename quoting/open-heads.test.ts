@@ -1,8 +1,10 @@
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { openChainRpc } from '../chain/chain-rpc.ts';
 import { LiveConfig } from '../config/live-schema.ts';
 import { startLiveMarket } from '../devnet/live/live-market.fixture.ts';
+import type { ProxiedRequest } from '../devnet/misbehaviour.ts';
 import { startPartNode } from '../devnet/parts/part-node.ts';
+import { startRpcProxy } from '../devnet/rpc-proxy.ts';
 import { createLogger } from '../runtime/logger.ts';
 import { openWorld } from '../test/harness/open-world.ts';
 import { partSource } from '../test/live/part-world.ts';
@@ -20,10 +22,11 @@ const world = openWorld(async (ends) => {
   return { ...market, node };
 });
 
-test('a socket of heads that pushes parts moves no head, not even once', async () => {
+/** The heads of a chain whose socket pushes parts as heads. */
+async function openPushed(rpcUrl: string) {
   const { chain, node } = world;
   // The same node as the source, by another name: nothing says that it pushes parts.
-  const config = chainConfig(chain.chainId, [node.url], {
+  const config = chainConfig(chain.chainId, [rpcUrl], {
     blockTimeMs: 2_000,
     wsUrls: [`${node.wsUrl}/heads`],
     live: LiveConfig.parse(partSource(node, false)),
@@ -39,16 +42,49 @@ test('a socket of heads that pushes parts moves no head, not even once', async (
     logger,
     ...clocks,
   };
-  const { committed, close } = openHeads(context, { protectedAccounts: () => new Set() });
+  const heads = openHeads(context, { protectedAccounts: () => new Set() });
+  await vi.waitFor(() => expect(node.subscriptions('newHeads')).toBe(1), 5_000);
+  return heads;
+}
+
+/** Seals the block of the newest part. @returns its number */
+async function seal(): Promise<bigint> {
+  const { node } = world;
+  const { number } = node.part();
+  while (node.part().number === number) await node.nextPart();
+  return number;
+}
+
+test('a socket of heads that pushes parts moves no head, not even once', async () => {
+  const { chain, node } = world;
+  const { committed, close } = await openPushed(node.url);
   const taken: { readonly number: bigint; readonly hash: string }[] = [];
   committed.onHead(({ block }) => taken.push(block));
-  await vi.waitFor(() => expect(node.subscriptions('newHeads')).toBe(1), 5_000);
   for (let block = 0; block < 4; block += 1) {
-    const { number } = node.part();
-    while (node.part().number === number) await node.nextPart();
+    const number = await seal();
     await vi.waitFor(() => expect(committed.current?.block.number).toBe(number), 5_000);
   }
   close();
   for (const { number, hash } of taken) expect(hash).toBe((await chain.client.getBlock({ blockNumber: number })).hash);
   expect(taken.map(({ number }) => number)).toEqual(taken.map(({ number }) => number).sort());
+});
+
+test('a pushed head that a node has only a moment later is taken, without a poll', async () => {
+  const proxy = await startRpcProxy(world.node.url);
+  onTestFinished(proxy.stop);
+  const asked = new Set<unknown>();
+  const isFirst = ({ method, params: [hash] }: ProxiedRequest) => {
+    if (method !== 'eth_getBlockByHash' || asked.has(hash)) return false;
+    asked.add(hash);
+    return true;
+  };
+  proxy.misbehave({ kind: 'result', result: null }, isFirst);
+  await vi.waitFor(() => expect(world.node.subscriptions('newHeads')).toBe(0), 5_000);
+  const { committed, close } = await openPushed(proxy.url);
+  for (let block = 0; block < 2; block += 1) {
+    const number = await seal();
+    await vi.waitFor(() => expect(committed.current?.block.number).toBe(number), 5_000);
+  }
+  close();
+  expect(proxy.requests.filter(({ method }) => method === 'eth_getBlockByNumber')).toEqual([]);
 });

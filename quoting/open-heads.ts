@@ -1,6 +1,7 @@
 import type { ReportedHead } from '../chain/chain-rpc.ts';
 import { type HeadFeedDeps, openHeadFeed } from '../chain/head-feed/head-feed.ts';
 import { partSource } from '../config/live-schema.ts';
+import { pause } from '../runtime/pause.ts';
 import type { ChainContext } from './chain-bounds.ts';
 import { HeadTracker } from './heads/head-tracker.ts';
 import { type LiveHeadsOptions, type OpenLiveHeads, openLiveHeads } from './live/open-live-heads.ts';
@@ -18,6 +19,9 @@ export interface OpenHeads {
   close(): void;
 }
 
+/** A socket may push a head this long before another node has it, milliseconds. */
+const NODE_LAG_MS = 250;
+
 export type HeadsOptions = LiveHeadsOptions & PartHeadsOptions & Pick<HeadFeedDeps, 'openSocket'>;
 
 /**
@@ -34,9 +38,12 @@ export function openHeads(chain: ChainContext, options: HeadsOptions): OpenHeads
   const pushed = openHeadFeed(config, { ...chain, openSocket: options.openSocket });
   pushed?.onHead(({ block }) => {
     const push = () => committed.push({ block, endpoint: null });
+    if (!source) return push();
     // Where a sequencer shows parts, a socket may push these as heads: no node has a block of their hash.
-    if (source) void rpc.header(block.hash, block.number).then(push, () => undefined);
-    else push();
+    const header = () => rpc.header(block.hash, block.number);
+    void header()
+      .catch(() => pause(NODE_LAG_MS).then(header))
+      .then(push, () => undefined);
   });
   return {
     committed,
