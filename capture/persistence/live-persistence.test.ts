@@ -89,24 +89,27 @@ test('a maker that is better in the last part of each block alone stands out bes
   await readPrices();
   const logger = { warn: () => undefined, child: () => logger } as never;
   const clock = { ms: 1_000 * MINUTE };
+  // Each call takes 50 ms, and nothing else takes time, however busy the machine is.
+  let calls = 0;
+  const countCall = () => {
+    calls += 1;
+  };
   const read = {
     chain: own.config,
-    rpc: openChainRpc(own.config, 5_000),
+    rpc: openChainRpc(own.config, 5_000, countCall),
     reserve: () => true,
-    now: () => performance.now(),
+    now: () => 50 * calls,
     wallClock: () => clock.ms,
     logger,
   };
   const recorder = new PersistenceRecorder({
     ...read,
-    // No read is late, however busy the machine is.
-    now: () => 0,
     database: own.database,
     pools,
     kept: HistoryConfig.parse({}),
     fiatMaxAgeSecs: 3_600,
     budget: { hasSpare: () => true, reserveSpare: () => true },
-    readLive: createLiveQuotes({ ...read, readMs: 60_000 }),
+    readLive: createLiveQuotes({ ...read, countCall, readMs: 60_000 }),
     draw: () => 0,
   });
   let lost: readonly number[] = [];

@@ -10,6 +10,7 @@ import { partSource } from '../../test/live/part-world.ts';
 import { chainConfig } from '../../test/quotes/quote-world.ts';
 import { servedPool } from '../../test/quotes/served-pool.ts';
 import { createLiveQuotes } from './live-quotes.ts';
+import { MAX_LATE_MS } from './live-window.ts';
 
 const market = openWorld(async (ends) => {
   const started = await startLiveMarket({ flatPools: 2, packedPools: 0, guards: ['none', 'velocity'] });
@@ -21,18 +22,30 @@ const market = openWorld(async (ends) => {
   return { ...started, node, front };
 });
 
-/** Reads both pools by a reader that knows nothing of them. */
-async function readLive() {
+/** A clock on which each call that ends takes 50 ms, and nothing else does. */
+const clock = { ms: 0 };
+const countCall = () => {
+  clock.ms += 50;
+};
+
+/** Reads both pools by a reader that knows nothing of them, on the parts that are shown in time. */
+async function readLive(withinMs = Number.POSITIVE_INFINITY) {
   const { chain, deployment, node, front, pools } = market;
   const live = LiveConfig.parse(partSource({ ...node, url: front.url }, false));
   const config = chainConfig(chain.chainId, [chain.rpcUrl], { live });
   const logger = { warn: () => undefined, info: () => undefined, child: () => logger } as never;
-  const deps = { chain: config, rpc: openChainRpc(config, 5_000), reserve: () => true, readMs: 60_000, logger };
-  const read = createLiveQuotes({ ...deps, now: () => performance.now(), wallClock: () => Date.now() });
+  const deps = {
+    chain: config,
+    rpc: openChainRpc(config, 5_000, countCall),
+    reserve: () => true,
+    readMs: 60_000,
+    logger,
+  };
+  const read = createLiveQuotes({ ...deps, countCall, now: () => clock.ms, wallClock: () => Date.now() });
   // The guard of the second pool is an unknown one: its sides are tried by further calls.
   const known = { ...deployment, priceVelocityGuard: zeroAddress };
   const served = await Promise.all(pools.map(({ address }) => servedPool(chain, known, address)));
-  return read?.(served);
+  return read?.(served, clock.ms + withinMs);
 }
 
 test('pools that are not read before the next block are left out of the quotes of the block', async () => {
@@ -59,4 +72,13 @@ test('pools that are not read before the next block are left out of the quotes o
   const partly = await readLive();
   expect(partly?.number).toBe(number - 1n);
   expect([...(partly?.quotes.keys() ?? [])]).toEqual([pools[0]?.address]);
+});
+
+test('a part that was shown in time counts, however long the calls take that read it', async () => {
+  const startedAt = clock.ms;
+  const whole = await readLive(MAX_LATE_MS);
+  expect([...(whole?.quotes.keys() ?? [])]).toEqual(market.pools.map(({ address }) => address));
+  expect(clock.ms - startedAt).toBeGreaterThan(MAX_LATE_MS);
+  // The call that shows the part ends too late.
+  expect(await readLive(49)).toBeNull();
 });

@@ -25,8 +25,12 @@ export interface LiveRead {
 /** Null: the pool did not trade. `committed`: no state override makes its price. */
 export type LiveQuote = QuotedCurve | null | 'committed';
 
-/** Reads pools in the block that is being built; null without one. Never throws for nodes. */
-export type ReadLive = (pools: readonly ServedPool[]) => Promise<LiveRead | null>;
+/**
+ * Reads pools in the block that is being built, however long the calls take; null without one. Never throws for nodes.
+ *
+ * @param until milliseconds of the clock `now`: what was first seen later is left out
+ */
+export type ReadLive = (pools: readonly ServedPool[], until: number) => Promise<LiveRead | null>;
 
 export interface LiveQuotesDeps extends QuoteReaderDeps {
   /** Absent on a chain without a source of state overrides. */
@@ -60,17 +64,17 @@ export function createLiveQuotes({ countCall, readMs = READ_MS, ...deps }: LiveQ
 
 const nullOnFailure =
   (read: ReadLive): ReadLive =>
-  (pools) =>
-    read(pools).catch((error: unknown) => {
+  (...args) =>
+    read(...args).catch((error: unknown) => {
       if (error instanceof RpcFailure) return null;
       throw error;
     });
 
-function readOverrides({ live, reserve, ...deps }: LiveQuotesDeps & { readonly live: LiveBlocks }): ReadLive {
+function readOverrides({ live, reserve, now, ...deps }: LiveQuotesDeps & { readonly live: LiveBlocks }): ReadLive {
   const readQuote = createQuoteReader(deps);
-  return async (pools) => {
+  return async (pools, until) => {
     const head = await live.now();
-    if (!head) return null;
+    if (!head || now() > until) return null;
     const read = await readQuotes(readQuote, { ...head, reserve }, pools);
     const ofOverrides = ([address, quote]: [Address, QuotedCurve | null]) =>
       [address, quote?.hasLivePrice ? quote : 'committed'] as const;
@@ -93,11 +97,13 @@ function readParts({
     const pending = pendingPart({ view, index: null, multicall3 }, now());
     return { block: { ...block, pending } satisfies BlockHeader, endpoint, reserve };
   };
-  return async (pools) => {
+  return async (pools, until) => {
+    const inTime = (view: PartView) => (now() <= until ? view : undefined);
     const [head, first] = await Promise.all([
       rpc.head(),
-      readPart({ rpc: parts, chainId, multicall3 }, AbortSignal.timeout(readMs)),
+      readPart({ rpc: parts, chainId, multicall3 }, AbortSignal.timeout(readMs)).then(inTime),
     ]);
+    if (!first) return null;
     let view = first;
     const quotes = new Map<Address, QuotedCurve | null>();
     for (let tries = 0; tries < MAX_PARTS && quotes.size < pools.length; tries += 1) {
@@ -107,7 +113,7 @@ function readParts({
       const noting: typeof readQuote = (...args) =>
         readQuote(...args).catch((error: unknown) => {
           if (!(error instanceof OtherPart)) throw error;
-          newer = error.view;
+          newer = inTime(error.view);
           return undefined;
         });
       const left = pools.filter(({ address }) => !quotes.has(address));

@@ -1,35 +1,53 @@
 import { beforeEach, expect, test } from 'vitest';
 import { LiveConfig } from '../../config/live-schema.ts';
+import { pause } from '../../runtime/pause.ts';
 import { pass, stopTime } from '../../test/harness/stopped-time.ts';
 import type { LiveRead } from './live-quotes.ts';
-import { MAX_LATE_MS, readLiveWindow } from './live-window.ts';
+import { readLiveWindow } from './live-window.ts';
 
 const PARTS = { live: LiveConfig.parse({ sources: [{ kind: 'preconfirmed', rpcUrls: ['http://127.0.0.1:1'] }] }) };
+const CALL_MS = 50;
 
 beforeEach(stopTime);
 
-/** Reads a window whose reads take this long each. @returns by moment, the number of the read; null: it says nothing */
-async function readTaking(takes: readonly number[], chain: typeof PARTS | object = {}) {
-  const clock = { ms: 5_000, reads: 0 };
-  const readLive = async (): Promise<LiveRead> => {
-    clock.ms += takes[clock.reads] ?? 0;
-    return { number: BigInt(clock.reads++), quotes: new Map() };
+/**
+ * Reads a window: so many calls after each read begins show its state, and further ones read it. A call takes 50 ms.
+ *
+ * @returns by moment, how many milliseconds after the first one its state was shown; null: it says nothing
+ */
+async function readAfterCalls(calls: readonly number[], furtherCalls: number, chain: typeof PARTS | object = {}) {
+  const now = () => performance.now();
+  const startedAt = now();
+  let reads = 0;
+  const readLive = async (_pools: unknown, until: number): Promise<LiveRead | null> => {
+    await pause(CALL_MS * (calls[reads++] ?? 0));
+    if (now() > until) return null;
+    const number = BigInt(Math.round(now() - startedAt));
+    await pause(CALL_MS * furtherCalls);
+    return { number, quotes: new Map() };
   };
-  const reading = readLiveWindow({ chain, readLive, now: () => clock.ms }, []);
-  await pass(2_000);
+  const reading = readLiveWindow({ chain, readLive, now }, []);
+  await pass(10_000);
   const { shown, later } = await reading;
-  return [shown, ...later].map((read) => (read ? Number(read.number) : null));
+  return { reads, shownAt: [shown, ...later].map((read) => (read ? Number(read.number) : null)) };
 }
 
 test.each([
-  ['in time', [0, 200, 950], [0, 1, 2]],
-  ['too late after 200 ms', [0, 200 + MAX_LATE_MS + 1, 0], [0, null, 2]],
-  ['too late after 1 s', [MAX_LATE_MS, 50, 1_001], [0, 1, null]],
-  ['too late at once, after which nothing is read', [MAX_LATE_MS + 1, 0, 0], [null, null, null]],
-] as const)('a live read says nothing of a moment that it missed: %s', async (_name, takes, expected) => {
-  expect(await readTaking(takes)).toEqual(expected);
+  ['in time', [1, 1, 2], [50, 250, 1_100]],
+  ['too late after 200 ms', [1, 4, 1], [50, null, 1_050]],
+  ['too late after 1 s', [2, 1, 4], [100, 250, null]],
+] as const)(
+  'a moment is that of the state that was read, not of the end of its calls: %s',
+  async (_name, calls, shownAt) => {
+    for (const furtherCalls of [0, 4, 40])
+      expect(await readAfterCalls(calls, furtherCalls)).toEqual({ reads: 3, shownAt });
+  },
+);
+
+test('without live prices in time at once, nothing is read later', async () => {
+  expect(await readAfterCalls([3.5, 1, 1], 0)).toEqual({ reads: 1, shownAt: [null, null, null] });
 });
 
 test('after parts the block is compared, so nothing is read at once', async () => {
-  expect(await readTaking([0, 0], PARTS)).toEqual([null, 0, 1]);
+  expect(await readAfterCalls([1, 1], 4, PARTS)).toEqual({ reads: 2, shownAt: [null, 250, 1_050] });
 });

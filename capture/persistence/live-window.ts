@@ -21,12 +21,12 @@ export interface LiveWindow {
 
 /** When live prices are read again, milliseconds. */
 const LIVE_MS = [200, 1_000] as const;
-/** A read that ends later than this after its moment says nothing of it. */
+/** What nodes or sources first showed later than this after a moment says nothing of it. */
 export const MAX_LATE_MS = 150;
 
 /**
  * Reads live prices now, and later. After parts, only later: what they are compared with is the block's state. Else
- * nothing more is read without the first ones, which they would be compared with.
+ * nothing more is read without the first ones, which they would be compared with. Reads may overlap.
  */
 export async function readLiveWindow(
   { chain, readLive, now }: LiveWindowDeps,
@@ -35,14 +35,18 @@ export async function readLiveWindow(
   const nothing = { shown: null, later: [null, null] } as const;
   if (!readLive) return nothing;
   const startedAt = now();
+  let isEmpty = false;
   const readAfter = async (ms: number) => {
     await pause(Math.max(0, startedAt + ms - now()));
-    const read = await readLive(pools);
-    return now() - startedAt - ms <= MAX_LATE_MS ? read : null;
+    return isEmpty ? null : readLive(pools, startedAt + ms + MAX_LATE_MS);
+  };
+  const readShown = async () => {
+    const read = await readAfter(0);
+    isEmpty = read === null;
+    return read;
   };
   const hasParts = partSource(chain.live) !== undefined;
-  const shown = hasParts ? null : await readAfter(0);
-  if (!hasParts && !shown) return nothing;
   const [soon, late] = LIVE_MS;
-  return { shown, later: [await readAfter(soon), await readAfter(late)] };
+  const [shown, ...later] = await Promise.all([hasParts ? null : readShown(), readAfter(soon), readAfter(late)]);
+  return hasParts || shown ? { shown, later } : nothing;
 }

@@ -70,18 +70,33 @@ test('a quote that lives with a builder is compared with what it is there later'
     return -paid.amount1Delta;
   };
   const clock = { ms: 1_000 * MINUTE };
-  const read = { chain: own.config, rpc: live.rpc, reserve: () => true, now, wallClock: () => clock.ms, logger };
+  // Each call of a read takes 50 ms, and nothing else takes time, however busy the machine is.
+  let calls = 0;
+  const rpc = openChainRpc(own.config, 5_000, () => {
+    calls += 1;
+  });
+  const read = {
+    chain: own.config,
+    rpc,
+    reserve: () => true,
+    now: () => 50 * calls,
+    wallClock: () => clock.ms,
+    logger,
+  };
   const readLive = createLiveQuotes({ ...read, live: live.blocks });
   const given: bigint[] = [];
   const prices = [200n, 198n, 203n];
-  const readAfterUpdate: ReadLive = async (...args) => {
-    given.push(await show(() => market.update(pool, priceAround(prices[given.length] ?? 0n))));
-    return (await readLive?.(...args)) ?? null;
+  let reading: Promise<unknown> = Promise.resolve();
+  const readAfterUpdate: ReadLive = (...args) => {
+    const read = reading.then(async () => {
+      given.push(await show(() => market.update(pool, priceAround(prices[given.length] ?? 0n))));
+      return (await readLive?.(...args)) ?? null;
+    });
+    reading = read;
+    return read;
   };
   const recorder = new PersistenceRecorder({
     ...read,
-    // No read is late, however busy the machine is.
-    now: () => 0,
     database: own.database,
     pools,
     kept: HistoryConfig.parse({}),
