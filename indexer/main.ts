@@ -106,7 +106,7 @@ async function start({ schema: chosen, build = false }: Options): Promise<void> 
     addFaultyLogs(index.database, faulty).catch((err: unknown) => logger.warn({ err }, 'could not note a faulty node'));
   const askLast = await readFaultyNodes(index.database);
   const gateway = await openGateway(measured, { ...counters, blame, askLast, logger });
-  const repairs = build || pinned ? null : repairIndex(index, given, logger);
+  const repairs = build || pinned ? null : repairIndex(index, chains, given, logger);
   void publish(index, gateway.logCounts, onBuilt, logger).then(async (reason) => {
     await repairs?.settled();
     endForRestart(logger, reason);

@@ -2,6 +2,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
+import type { ChainConfig } from '../../config/chains-schema.ts';
+import { storedLayout } from '../../protocol/layouts/adapters.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { pause } from '../../runtime/pause.ts';
 import { PROJECT_ROOT } from '../../runtime/project-root.ts';
@@ -9,7 +11,7 @@ import { startRepeating } from '../../runtime/repeat.ts';
 import type { ClaimedIndex } from '../publication/claim-index.ts';
 import { listIndexSchemas } from '../publication/index-schemas.ts';
 import { dropRepaired } from './drop.ts';
-import { readRepairs } from './repair.ts';
+import { type InferredFactory, readRepairs } from './repair.ts';
 
 const BACKFILL = `${PROJECT_ROOT}dist/backfill.mjs`;
 const POLL_MS = 10_000;
@@ -29,18 +31,21 @@ export interface AutomaticRepair {
  * one beside it, with logs fetched again. No other backfill may run meanwhile. It ends when this process ends;
  * the next one continues it.
  *
+ * @param chains those of the index. Where a layout that is inferred may be read wrongly, differences are not repaired
  * @param env settings with which this process was started
  */
 export function repairIndex(
   { schema, database }: ClaimedIndex,
+  chains: readonly Pick<ChainConfig, 'chainId' | 'deployments'>[],
   env: NodeJS.ProcessEnv,
   logger: Logger,
 ): AutomaticRepair {
   let running: Promise<void> = Promise.resolve();
+  const inferred = chains.flatMap(inferredFactories);
   const isBeingReplaced = async () =>
     (await listIndexSchemas(database)).some(({ name, served, written }) => written && (name !== schema || !served));
   const poll = async (): Promise<number> => {
-    const { fromBlocks, attempt } = await readRepairs(database, { onlyLasting: true });
+    const { fromBlocks, attempt } = await readRepairs(database, inferred);
     if (fromBlocks.size === 0 || (await isBeingReplaced())) return POLL_MS;
     const dropped = await dropRepaired(database);
     logger.warn({ fromBlocks: Object.fromEntries(fromBlocks), attempt, dropped }, 'a backfill repairs the index');
@@ -58,6 +63,9 @@ export function repairIndex(
   startRepeating(pollQuietly, () => waitMs, false);
   return { settled: () => Promise.race([running, pause(SETTLE_MS)]) };
 }
+
+const inferredFactories = ({ chainId, deployments }: Pick<ChainConfig, 'chainId' | 'deployments'>): InferredFactory[] =>
+  deployments.flatMap(({ poolFactory: factory, layout }) => (storedLayout(layout) ? [{ chainId, factory }] : []));
 
 /** Runs the command of a repair, and logs what it reports. */
 async function runRepair(env: NodeJS.ProcessEnv, logger: Logger): Promise<void> {

@@ -1,8 +1,9 @@
+import type { Address } from 'viem';
 import { expect, test } from 'vitest';
 import { migratedDatabase } from '../../test/harness/migrated-database.ts';
 import { createOnchainTables, ONCHAIN_SCHEMA } from '../../test/harness/onchain-tables.ts';
 import { planBackfill, recordServed } from './plan.ts';
-import { readRepairs } from './repair.ts';
+import { type InferredFactory, readRepairs } from './repair.ts';
 
 const [CHAIN, OTHER] = [1, 56];
 const database = migratedDatabase();
@@ -18,7 +19,7 @@ async function differ(chainId: number, agreed: number | null): Promise<void> {
 
 /** Ends a repair of what is due for one, begun so many minutes ago. @returns its number in a row */
 async function repair(minutesAgo: number): Promise<number> {
-  const { fromBlocks, attempt } = await readRepairs(database.pool, { onlyLasting: true });
+  const { fromBlocks, attempt } = await readRepairs(database.pool, []);
   const refetch = [...fromBlocks.keys()];
   const plan = await planBackfill(database.pool, { refetch, attempt, fresh: false });
   await recordServed(database.pool, plan);
@@ -29,7 +30,10 @@ async function repair(minutesAgo: number): Promise<number> {
   return plan.attempt;
 }
 
-const due = async (onlyLasting = true) => [...(await readRepairs(database.pool, { onlyLasting })).fromBlocks];
+const dueFor = async (inferred?: readonly InferredFactory[]) => [
+  ...(await readRepairs(database.pool, inferred)).fromBlocks,
+];
+const due = () => dueFor([]);
 
 /** Lets this time pass. */
 const pass = (minutes: number) =>
@@ -46,7 +50,7 @@ test('what a repair does not end waits twice as long for each further one, a wee
   await differ(CHAIN, null);
   await pass(19);
   expect(await due()).toEqual([]);
-  expect(await due(false)).toEqual([[CHAIN, 0]]);
+  expect(await dueFor()).toEqual([[CHAIN, 0]]);
   await differ(OTHER, 70);
   expect(await due()).toEqual([[OTHER, 71]]);
   await pass(2);
@@ -71,5 +75,39 @@ test('what a repair does not end waits twice as long for each further one, a wee
   expect(await due()).toEqual([[OTHER, 71]]);
   // A comparison has agreed since: what differs now is another difference.
   await differ(CHAIN, 80);
-  expect(await readRepairs(database.pool, { onlyLasting: true })).toMatchObject({ attempt: 1 });
+  expect(await readRepairs(database.pool, [])).toMatchObject({ attempt: 1 });
 });
+
+const FACTORY: Address = `0x${'c'.repeat(40)}`;
+const WRONG = `0x${'d'.repeat(40)}`;
+const RIGHT = `0x${'e'.repeat(40)}`;
+
+/** What lastingly differs at first, what agrees elsewhere, and whether that pool agrees in all. */
+test.each([
+  ['balances, and admins agree', WRONG, ['binBalances0'], ['admin'], null, false],
+  ['balances, and a pool without any agrees', WRONG, ['binBalances0', 'shares'], ['admin'], 80, false],
+  ['balances, and others agree', WRONG, ['binBalances0'], ['liquidity'], null, true],
+  ['shares, and balances agree', WRONG, ['shares'], ['liquidity'], null, false],
+  ['shares, and others agree', WRONG, ['shares'], ['shares'], null, true],
+  ['the number of pools, and no pool agrees', FACTORY, ['pools'], ['admin'], null, false],
+  ['the number of pools, and a pool agrees', FACTORY, ['pools'], ['admin'], 80, true],
+])(
+  'of an inferred layout, repairs begin by themselves where it is read rightly: %s',
+  async (...[, differing, facts, shown, agreed, isDue]) => {
+    await database.pool.query('TRUNCATE operator.index_audit, operator.backfill');
+    await database.pool.query(
+      `INSERT INTO operator.index_audit VALUES
+       ($1, $2, $3, $4, now(), 90, NULL, NULL, now() - interval '1 minute', now(), $5, '{provider}'),
+       ($1, $6, $3, $4, now(), 90, $7, NULL, NULL, NULL, '{}', $8)`,
+      [CHAIN, differing, FACTORY, ONCHAIN_SCHEMA, facts, RIGHT, agreed, shown],
+    );
+    const found = [[CHAIN, 0]];
+    expect(await dueFor([{ chainId: CHAIN, factory: FACTORY }])).toEqual(isDue ? found : []);
+    // Layouts of other factories are known; and whoever runs the command decides.
+    expect(await dueFor([{ chainId: OTHER, factory: FACTORY }])).toEqual(found);
+    expect(await dueFor()).toEqual(found);
+    // What agreed once is read rightly.
+    await database.pool.query('UPDATE operator.index_audit SET agreed_block = 70 WHERE address = $1', [differing]);
+    expect(await dueFor([{ chainId: CHAIN, factory: FACTORY }])).toEqual([[CHAIN, 71]]);
+  },
+);

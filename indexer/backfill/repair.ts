@@ -11,6 +11,12 @@ export interface RepairedLog {
   readonly logIndex: number;
 }
 
+/** A factory whose layout is inferred. */
+export interface InferredFactory {
+  readonly chainId: number;
+  readonly factory: Address;
+}
+
 /** What is to be repaired. */
 export interface Repairs {
   /** By chain id, the first block whose logs are fetched again. */
@@ -31,11 +37,17 @@ const repairedLogs = loadStatement<RepairedLog>('./repaired-logs.sql', import.me
  * block at which all of them agreed, or since the first one. Empty where nothing differs,
  * and for ten minutes after a backfill began.
  *
- * @param onlyLasting leaves out what differed in two comparisons alone, chains that were repaired thrice within a day,
- * and what the last repair did not end, for a time that doubles
+ * @param inferred given by an indexer that repairs by itself. Leaves out what differed in two comparisons alone, chains
+ * that were repaired thrice within a day, what the last repair did not end, for a time that doubles, and what may
+ * differ because the layout of one of these factories is read wrongly
  */
-export async function readRepairs(database: pg.Pool, { onlyLasting = false } = {}): Promise<Repairs> {
-  const rows = await chainsToRepair(database, [onlyLasting]);
+export async function readRepairs(database: pg.Pool, inferred?: readonly InferredFactory[]): Promise<Repairs> {
+  const factories = inferred ?? [];
+  const rows = await chainsToRepair(database, [
+    inferred !== undefined,
+    factories.map(({ chainId }) => chainId),
+    factories.map(({ factory }) => factory),
+  ]);
   const fromBlocks = new Map(rows.map(({ chainId, fromBlock }) => [chainId, fromBlock]));
   return { fromBlocks, attempt: Math.max(1, ...rows.map(({ attempt }) => attempt)) };
 }
