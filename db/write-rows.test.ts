@@ -44,6 +44,9 @@ test('values of every type arrive whole', async () => {
     isFunded: true,
     basis: 'live' as const,
     tradesLive: null,
+    gasToken0In: 2 ** 31 - 1,
+    gasToken1In: null,
+    gasAt: new Date(1_790_000_000_456),
   };
   await insertRows(client, priceHealth, [row]);
   expect(await queriesOn(client).select().from(priceHealth)).toEqual([row]);
