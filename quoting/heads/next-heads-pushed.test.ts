@@ -71,7 +71,6 @@ test('a socket that lags never takes the head back to a block that was replaced;
   }
   // The branch that was replaced counts after all.
   chain.heads = [head(10)];
-  tracked.read(head(11, 'b'));
   tracked.reject(head(11, 'b'));
   tracked.ask();
   advanceTo(5_000);

@@ -16,26 +16,13 @@ const step = fc.record({
     { weight: 6, arbitrary: fc.constant(0) },
     { weight: 1, arbitrary: fc.integer({ min: 1, max: 3 }) },
   ),
-  does: fc.constantFrom(
-    'push',
-    'ask',
-    'lag',
-    'fail',
-    'read',
-    'read late',
-    'reject',
-    'hear',
-    'push replaced',
-    'nothing',
-  ),
+  does: fc.constantFrom('push', 'ask', 'lag', 'fail', 'read', 'read late', 'reject', 'hear', 'nothing'),
 });
 
 /** Blocks that are mined, and replaced by a branch of one block more. */
 class MinedBlocks {
   readonly #blocks = [head(1)];
   #fork = 'a';
-  /** The highest block that was replaced last. */
-  replaced: Head | undefined;
 
   get newest(): Head {
     return this.#blocks.at(-1) ?? head(1);
@@ -53,7 +40,7 @@ class MinedBlocks {
   mine(mined: number, replaced: number): void {
     if (replaced > 0) {
       this.#fork = String.fromCharCode(this.#fork.charCodeAt(0) + 1);
-      this.replaced = this.#blocks.splice(Math.max(1, this.#blocks.length - replaced)).at(-1);
+      this.#blocks.splice(Math.max(1, this.#blocks.length - replaced));
       forks[this.#fork] = this.#blocks.length + 1;
     }
     for (let i = replaced > 0 ? -1 : 0; i < mined; i += 1) this.#blocks.push(head(this.#blocks.length + 1, this.#fork));
@@ -128,7 +115,6 @@ test('property: heads keep their distance and age, and go back only with the cha
         chain.heads = [does === 'lag' ? blocks.late : blocks.newest];
         chain.isDown = does === 'fail';
         if (does === 'push') tracked.push(blocks.newest);
-        if (does === 'push replaced' && blocks.replaced) tracked.push(blocks.replaced);
         if (does === 'hear') {
           heard = blocks.newest.block.number;
           tracked.hear(Number(heard));

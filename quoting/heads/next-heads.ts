@@ -57,7 +57,7 @@ const MAX_REFUSED = 4;
  * 2. Heads are taken at least `minRefreshMs` apart, counted from the start of the poll or from the push, unless nodes
  *    refused to read at the last one, or another process took one as high.
  * 3. A head that was read at never gives way to an older block unless the chain went back, which shows as another hash
- *    at a known height, one that was not replaced there before, unless nodes refuse the head. One that nodes refuse
+ *    at a known height, one that was not replaced there before. One that nodes refuse
  *    before they gave anything of it does, until they give it.
  * 4. A head is taken once parent hashes show what it replaces.
  * 5. One poll is in flight at most. While nobody asks or watches, none starts.
@@ -201,11 +201,10 @@ function withRead<H extends Headed>(state: HeadState<H>, { hash, number }: Block
 function withRejected<H extends Headed>(state: HeadState<H>, { hash }: BlockRef): HeadState<H> {
   const { current, readAt } = state;
   if (current?.block.hash !== hash) return state;
-  const seen = state.seen.withoutReplaced();
-  const due = { ...state, seen, takenAt: Number.NEGATIVE_INFINITY, dueAt: Number.NEGATIVE_INFINITY };
+  const due = { ...state, takenAt: Number.NEGATIVE_INFINITY, dueAt: Number.NEGATIVE_INFINITY };
   if (readAt === hash) return due;
   const refused = [current, ...state.refused].slice(0, MAX_REFUSED);
-  return { ...due, current: state.previous, refused };
+  return { ...due, seen: state.seen.withoutReplaced(), current: state.previous, refused };
 }
 
 function wakeAt<H extends Headed>(state: HeadState<H>, now: number, pace: HeadPace): number {
