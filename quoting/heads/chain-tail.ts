@@ -40,11 +40,6 @@ export class ChainTail {
     return this.replaced.includes(hash);
   }
 
-  /** The same branch, which may have replaced any block. */
-  withoutReplaced(): ChainTail {
-    return new ChainTail(this.from, this.hashes, []);
-  }
-
   /** Whether the lowest parent of a header is remembered, or lies below all remembered blocks. */
   meets({ number, parents }: BlockHeader): boolean {
     const lowest = number - BigInt(parents.length);

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import type { Hex } from 'viem';
 import { expect, test } from 'vitest';
 import { maxBigint } from '../../protocol/fixed-point.ts';
 import { runs } from '../../test/harness/property-seed.ts';
@@ -16,13 +17,26 @@ const step = fc.record({
     { weight: 6, arbitrary: fc.constant(0) },
     { weight: 1, arbitrary: fc.integer({ min: 1, max: 3 }) },
   ),
-  does: fc.constantFrom('push', 'ask', 'lag', 'fail', 'read', 'read late', 'reject', 'hear', 'nothing'),
+  does: fc.constantFrom(
+    'push',
+    'ask',
+    'lag',
+    'fail',
+    'read',
+    'read late',
+    'reject',
+    'hear',
+    'push replaced',
+    'nothing',
+  ),
 });
 
 /** Blocks that are mined, and replaced by a branch of one block more. */
 class MinedBlocks {
   readonly #blocks = [head(1)];
   #fork = 'a';
+  /** The highest block that was replaced last. */
+  replaced: Head | undefined;
 
   get newest(): Head {
     return this.#blocks.at(-1) ?? head(1);
@@ -40,7 +54,7 @@ class MinedBlocks {
   mine(mined: number, replaced: number): void {
     if (replaced > 0) {
       this.#fork = String.fromCharCode(this.#fork.charCodeAt(0) + 1);
-      this.#blocks.splice(Math.max(1, this.#blocks.length - replaced));
+      this.replaced = this.#blocks.splice(Math.max(1, this.#blocks.length - replaced)).at(-1);
       forks[this.#fork] = this.#blocks.length + 1;
     }
     for (let i = replaced > 0 ? -1 : 0; i < mined; i += 1) this.#blocks.push(head(this.#blocks.length + 1, this.#fork));
@@ -103,7 +117,9 @@ test('property: heads keep their distance and age, and go back only with the cha
       let heard = 1_000n;
       let read: Head | undefined;
       let rejected: Head | undefined;
-      tracked.onTaken((_head, _branch, before) => {
+      const taken = new Set<Hex>();
+      tracked.onTaken((head, _branch, before) => {
+        taken.add(head.block.hash);
         if (before.behindSince !== undefined) read = undefined;
       });
       expectTakenInTime(driven, () => heard);
@@ -115,6 +131,9 @@ test('property: heads keep their distance and age, and go back only with the cha
         chain.heads = [does === 'lag' ? blocks.late : blocks.newest];
         chain.isDown = does === 'fail';
         if (does === 'push') tracked.push(blocks.newest);
+        // One that was never a head here cannot be told from one that replaces others.
+        if (does === 'push replaced' && blocks.replaced && taken.has(blocks.replaced.block.hash))
+          tracked.push(blocks.replaced);
         if (does === 'hear') {
           heard = blocks.newest.block.number;
           tracked.hear(Number(heard));

@@ -204,7 +204,7 @@ function withRejected<H extends Headed>(state: HeadState<H>, { hash }: BlockRef)
   const due = { ...state, takenAt: Number.NEGATIVE_INFINITY, dueAt: Number.NEGATIVE_INFINITY };
   if (readAt === hash) return due;
   const refused = [current, ...state.refused].slice(0, MAX_REFUSED);
-  return { ...due, seen: state.seen.withoutReplaced(), current: state.previous, refused };
+  return { ...due, current: state.previous, refused };
 }
 
 function wakeAt<H extends Headed>(state: HeadState<H>, now: number, pace: HeadPace): number {
