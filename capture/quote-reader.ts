@@ -13,7 +13,7 @@ import type { Logger } from '../runtime/logger.ts';
 export interface QuoteReaderDeps {
   readonly chain: ChainConfig;
   readonly rpc: ChainRpc;
-  /** The head to read at after nodes refused a block. Default: there is none. */
+  /** The head to read at after nodes refused a block. Default: the read fails. */
   readonly nextHead?: () => Promise<HeadContext>;
   /** Unix milliseconds. */
   readonly wallClock: Clock;

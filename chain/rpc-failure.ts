@@ -97,6 +97,9 @@ export const lacksOverrides = (error: unknown): boolean => isRefusal(error) || e
 export const isBlockRefusal = (error: unknown): error is RpcFailure =>
   refusesRequest(error) || (error instanceof RpcFailure && error.code === 'wrong_chain');
 
+/** Whether the read budget had no call left. */
+export const isExhaustedBudget = (error: unknown): boolean => error instanceof RpcFailure && error.code === 'exhausted';
+
 /** @throws RpcFailure `wrong_chain` when a node of this chain answered for another one */
 export function checkChain(chainId: number, answeredBy: bigint): void {
   if (answeredBy === BigInt(chainId)) return;

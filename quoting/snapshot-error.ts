@@ -1,4 +1,4 @@
-import { RpcFailure } from '../chain/rpc-failure.ts';
+import { isExhaustedBudget } from '../chain/rpc-failure.ts';
 import { AppError } from '../config/app-error.ts';
 
 /**
@@ -32,4 +32,4 @@ export class HeadReplacedError extends SnapshotError {
 
 /** Whether a scheduled read gave no snapshot because its budget had no calls left. */
 export const isExhausted = (outcome: unknown): boolean =>
-  outcome instanceof SnapshotError && outcome.cause instanceof RpcFailure && outcome.cause.code === 'exhausted';
+  outcome instanceof SnapshotError && isExhaustedBudget(outcome.cause);

@@ -58,7 +58,7 @@ function exactInteger(_key: string, value: unknown, context?: { readonly source?
   return !Number.isSafeInteger(value) && /^-?\d+$/.test(source) ? BigInt(source) : value;
 }
 
-/** Reads JSON as `JSON.parse` does; undefined for a text that is none. */
+/** Reads JSON as `JSON.parse` does; undefined for a text that is not JSON. */
 export function readJson(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -111,20 +111,17 @@ const opened = startedWorld(async () => {
   const database = new pg.Pool({ connectionString: login, max: 4 });
   database.on('error', () => undefined);
   const metrics = new Registry();
-  const chains = new Map(CHAINS_FILE.chains.map((chain) => [chain.chainId, chain]));
-  const app = new Hono();
-  app.onError((error, c) => sendError(c, error instanceof ApiError ? error : internalError(error)));
-  mountHandlers(app, bindRoutes(adaptersResource, { chains, database, metrics }));
-  /** What is read of the chain where its latest block is that far behind the index. */
+  const appOf = (settings: Pick<(typeof CHAINS_FILE.chains)[number], 'adapters'>, registry: Registry) => {
+    const served = new Map(CHAINS_FILE.chains.map((chain) => [chain.chainId, { ...chain, ...settings }]));
+    const made = new Hono();
+    made.onError((error, c) => sendError(c, error instanceof ApiError ? error : internalError(error)));
+    mountHandlers(made, bindRoutes(adaptersResource, { chains: served, database, metrics: registry }));
+    return made;
+  };
+  const app = appOf({}, metrics);
+  /** Reads the chain as a site whose operator set `adapters.lagBlocks`. */
   const lagging = (lagBlocks: number) => {
-    const behind = new Hono();
-    behind.onError((error, c) => sendError(c, error instanceof ApiError ? error : internalError(error)));
-    const chain = CHAINS_FILE.chains.map((each): [number, typeof each] => [
-      each.chainId,
-      { ...each, adapters: { lagBlocks } },
-    ]);
-    const deps = { chains: new Map(chain), database, metrics: new Registry() };
-    mountHandlers(behind, bindRoutes(adaptersResource, deps));
+    const behind = appOf({ adapters: { lagBlocks } }, new Registry());
     return (path: string) => behind.request(`/adapters/dexscreener/${CHAIN_A}/${path}`);
   };
   const index = async () => {

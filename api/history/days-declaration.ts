@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { EXECUTABILITY_EXAMPLE, Executability } from '../../db/listing/executability.ts';
+import { HORIZONS } from '../../db/listing/persistence.ts';
 import type { ApiRoute } from '../declaration/api-route.ts';
 import { documented } from '../declaration/documented.ts';
 import { poolParams } from '../declaration/pool-page.ts';
@@ -26,9 +27,7 @@ const FillQuality = documented(
 
 const Persistence = documented('QuotePersistence', 'What became of quotes of one side after one horizon.', {
   side: z.enum(['bids', 'asks']).describe('`bids`: token0 is sold.'),
-  horizon: z
-    .enum(['1_block', '2_blocks', '5_blocks', '200_ms', '1_s'])
-    .describe('When the quote was compared; the last two of live prices.'),
+  horizon: z.enum(HORIZONS).describe('When the quote was compared; the last two of live prices.'),
   sampleCount: z.int().describe('Quotes that were compared: worth 1,000 and 10,000 USD, and a tenth of the depth.'),
   medianBps: z.number().describe('Median of what they lost, basis points; negative: became better; 10000: withdrawn.'),
   p95Bps: z.number().describe('95 of 100 lost at most this.'),

@@ -22,7 +22,7 @@ import { type GasOf, RouteGas } from './route-gas.ts';
 import { RouteBody, type RouteRequest, toRouteRequest } from './route-request.ts';
 import { routePlanBody } from './route-response.ts';
 
-/** When an order is split, how much is read for it, and how long; tests change them. */
+/** When an order is split, how much is read for it, and how long that may take. Tests set others. */
 const LIMITS = {
   /** The best single route is not split while its price impact is below this, in millionths. */
   splitThresholdE6: 500,

@@ -27,7 +27,7 @@ export interface IndexedFact {
   readonly shows: readonly string[];
   /** What must have been shown before a difference counts. */
   readonly needs: string;
-  /** Whether the chain may hold this where the index counts in another way; undefined where there is none. */
+  /** Whether a value of the chain can follow from another way of counting the same events. Absent: none is known. */
   readonly mayBe?: (value: string) => boolean;
 }
 

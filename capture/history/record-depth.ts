@@ -3,7 +3,7 @@ import type { Address } from 'viem';
 import type { ChainRpc } from '../../chain/chain-rpc.ts';
 import { boundedCallsOnce } from '../../chain/isolated-calls.ts';
 import type { BlockRef } from '../../chain/read-context.ts';
-import { RpcFailure } from '../../chain/rpc-failure.ts';
+import { isExhaustedBudget } from '../../chain/rpc-failure.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import { loadStatement } from '../../db/load-statement.ts';
 import type { BidAsk } from '../../protocol/curve.ts';
@@ -73,13 +73,11 @@ export function createDepthRecorder({ database, chain, rpc, reserve, wallClock, 
       await setSwapGas(database, [chainId, JSON.stringify(await measureGas(swapGas, samples))]);
       const failures = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
       // An exhausted budget is not an error: the rest gets no depth this time.
-      if (failures.some(isExhausted)) return;
+      if (failures.some(isExhaustedBudget)) return;
       if (failures.length > 0) throw failures[0];
     }
   };
 }
-
-const isExhausted = (error: unknown): boolean => error instanceof RpcFailure && error.code === 'exhausted';
 
 /** Gas of transactions with a usual swap, of the pools that were measured here and for which a direction is known. */
 async function measureGas(swapGas: SwapGas, samples: readonly ReadSample[]) {

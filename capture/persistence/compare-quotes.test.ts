@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { changeE6, compareQuotes, HORIZONS, isKnown, type PoolQuote, WITHDRAWN_E6 } from './compare-quotes.ts';
+import { HORIZONS } from '../../db/listing/persistence.ts';
+import { changeE6, compareQuotes, isKnown, type PoolQuote, WITHDRAWN_E6 } from './compare-quotes.ts';
 import { inputsWorth } from './usd-inputs.ts';
 
 const ONE = 1_000_000n;

@@ -1,11 +1,11 @@
+import { HORIZONS } from '../../db/listing/persistence.ts';
 import type { BidAsk, PoolCurve } from '../../protocol/curve.ts';
 import type { TradingSides } from '../../protocol/depth.ts';
 import { outputUntil, pricesWithin } from '../../protocol/depth-within.ts';
 import { divCeil, E6, maxBigint } from '../../protocol/fixed-point.ts';
 import { hasMid } from '../quote-reader.ts';
 
-/** When a quote is compared with what the pool gives then; those after the first three of live prices. */
-export const HORIZONS = ['1_block', '2_blocks', '5_blocks', '200_ms', '1_s'] as const;
+/** So many of {@link HORIZONS} are blocks, the others moments of live prices. */
 const BLOCK_HORIZONS = 3;
 
 export const SIDES = ['bids', 'asks'] as const satisfies readonly (keyof PoolCurve)[];
@@ -54,7 +54,8 @@ const DEPTH_PART = 10n;
  *
  * @param later by horizon
  * @param next the pool in the block after, as early as it was read there
- * @param inputs by side, the amounts of which the worth is known, raw units; null where it is not
+ * @param inputs by side, the amounts to compare beside a part of the depth, raw units; null where the token's price is
+ *   not known
  */
 export function compareQuotes(
   shown: ShownQuotes,

@@ -1,5 +1,5 @@
 import type { Address } from 'viem';
-import { RpcFailure } from '../../chain/rpc-failure.ts';
+import { isExhaustedBudget } from '../../chain/rpc-failure.ts';
 import type { ServedPool } from '../../quoting/pools/pool-directory.ts';
 import type { HeadContext } from '../../quoting/types.ts';
 import type { QuotedCurve, ReadQuote } from '../quote-reader.ts';
@@ -24,5 +24,5 @@ export async function readQuotes(
 }
 
 function unlessExhausted(error: unknown): undefined {
-  if (!(error instanceof RpcFailure) || error.code !== 'exhausted') throw error;
+  if (!isExhaustedBudget(error)) throw error;
 }

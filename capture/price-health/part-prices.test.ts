@@ -105,7 +105,7 @@ test('a pool that has a price in a part alone has it, live; then it is that of t
   expect(calls.length - before).toBe(2);
   await sealBlock();
   expect(first?.bid).toBe(await bidAtHead());
-  // Nobody priced it in the next block.
+  // Its maker has set no price in the next block.
   expect((await captured(blocks))[0]).toMatchObject({
     status: 'healthy',
     basis: 'committed',

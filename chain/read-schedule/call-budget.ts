@@ -68,7 +68,7 @@ export class CallBudget {
     return this.saved(kind) > this.burst(kind);
   }
 
-  /** Takes a call that {@link hasSpare} allows. @returns false when there is none */
+  /** Takes a call, if {@link hasSpare} allows one. @returns whether it was taken */
   reserveSpare(kind: ReadClass): boolean {
     return this.hasSpare(kind) && this.reserve(kind);
   }

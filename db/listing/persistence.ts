@@ -1,6 +1,9 @@
 import { z } from '@hono/zod-openapi';
 import { Share } from './executability.ts';
 
+/** When quotes are compared with what the pool gives then; the last two at live prices. */
+export const HORIZONS = ['1_block', '2_blocks', '5_blocks', '200_ms', '1_s'] as const;
+
 /** Basis points that a taker loses at a horizon. */
 const Bps = z.number().max(10_000);
 

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Address } from 'viem';
 import { stateOf } from '../../chain/pending-state.ts';
 import type { BlockRef, ReadContext } from '../../chain/read-context.ts';
-import { RpcFailure } from '../../chain/rpc-failure.ts';
+import { isExhaustedBudget, RpcFailure } from '../../chain/rpc-failure.ts';
 import type { BoundedAnswer, BoundedCall } from '../../protocol/bounded-calls/bounded-calls.ts';
 import { type GroupAnswer, runBoundedCalls } from '../../protocol/bounded-calls/run-bounded-calls.ts';
 import { filledSwap } from '../../protocol/pool-errors.ts';
@@ -169,7 +169,7 @@ export class SwapGas {
       return answers;
     } catch (error) {
       // Neither is an outage of nodes.
-      const isUsual = error instanceof RpcFailure && (error.code === 'exhausted' || error.code === 'moved');
+      const isUsual = isExhaustedBudget(error) || (error instanceof RpcFailure && error.code === 'moved');
       if (!isUsual) this.#outage.failed(error);
       return [];
     }

@@ -104,7 +104,7 @@ function signedSwap({ pool, zeroForOne, amountIn }: Order, router: Address | und
     gas: 2_000_000n,
     maxFeePerGas: 10n ** 12n,
     maxPriorityFeePerGas: 1n,
-    to: router ?? expect.fail(`nobody trades in ${pool}`),
+    to: router ?? expect.fail(`the demo names no contract that trades in ${pool}`),
     data: encodeFunctionData({ abi: routerAbi, functionName: 'swap', args }),
   });
 }
