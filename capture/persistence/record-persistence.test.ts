@@ -107,10 +107,15 @@ async function quoteAt({ address }: WorldPool, zeroForOne: boolean, input: bigin
 }
 
 /** What a quote of a block became, by the chain alone; null when it was none. */
-async function changeByChain(pool: WorldPool, zeroForOne: boolean, input: bigint, at: bigint, after: bigint) {
-  const shown = await quoteAt(pool, zeroForOne, input, at);
+async function changeByChain(
+  swap: readonly [pool: WorldPool, zeroForOne: boolean, input: bigint],
+  at: bigint,
+  later: bigint,
+) {
+  const [, , input] = swap;
+  const shown = await quoteAt(...swap, at);
   if (shown?.taken !== input) return null;
-  const then = await quoteAt(pool, zeroForOne, input, at + after);
+  const then = await quoteAt(...swap, later);
   if (then?.taken !== input) return WITHDRAWN_E6;
   // The smallest whole loss that is not below the true one.
   let change = ((shown.given - then.given) * E6) / shown.given - 1n;
@@ -153,7 +158,7 @@ test('samples are what the quoter of the chain says at the blocks of the window'
       const expected: (number | null)[] = [];
       for (const after of [1n, 2n, 5n]) {
         for (const input of [...inputs, (whole?.taken ?? 0n) / 10n]) {
-          expected.push(input === null ? null : await changeByChain(pool, zeroForOne, input, number, after));
+          expected.push(input === null ? null : await changeByChain([pool, zeroForOne, input], number, number + after));
         }
       }
       expect(row?.[side].slice(0, 9)).toEqual(expected);

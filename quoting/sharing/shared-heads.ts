@@ -18,7 +18,7 @@ export class SharedHeads {
 
   constructor(deps: SharedHeadsDeps) {
     this.#deps = deps;
-    deps.heads.onHead(() => this.#tell());
+    deps.heads.onHead(() => this.#publishHeight());
   }
 
   /** Asks the other processes for their heads. */
@@ -29,11 +29,11 @@ export class SharedHeads {
   /** Takes what another process published. @throws SyntaxError or ZodError when it is malformed */
   take(text: string): void {
     const { id, number } = parseHeight(text);
-    if (number === null) void this.#tell();
+    if (number === null) void this.#publishHeight();
     else this.#deps.heads.hear(id, number);
   }
 
-  async #tell(): Promise<void> {
+  async #publishHeight(): Promise<void> {
     const { current } = this.#deps.heads;
     if (current) await this.#deps.publish(writeHeight(current.block.number));
   }

@@ -84,11 +84,11 @@ async function seed(number: number): Promise<void> {
 /** Waits until the replica has replayed all that the primary has written so far. */
 async function caughtUp(): Promise<void> {
   const { rows } = await written.database.query<{ lsn: string }>('SELECT pg_current_wal_flush_lsn() AS lsn');
-  const isThere = async () => {
+  const hasReplayed = async () => {
     const done = await replayed.database.query('SELECT pg_last_wal_replay_lsn() >= $1::pg_lsn AS done', [rows[0]?.lsn]);
     expect(done.rows).toEqual([{ done: true }]);
   };
-  await vi.waitFor(isThere, { timeout: LIMIT_MS, interval: 100 });
+  await vi.waitFor(hasReplayed, { timeout: LIMIT_MS, interval: 100 });
 }
 
 const ask = async () => {
