@@ -67,9 +67,14 @@ export class FollowedParts {
       for (const basis of ['live', 'committed']) this.#check(await quotesOf(this.#world, { basis }), trapName(traps));
       await paced;
     }
-    this.#world.node.trap();
-    this.#check(await quotesAfter(this.#world, await this.#next()), `after ${trapName(traps)}`);
+    await this.live([], `after ${trapName(traps)}`);
     return this.#seen;
+  }
+
+  /** Shows a part while the node is in these traps, and waits for live quotes. Fails on one of a wrong state. */
+  async live(traps: readonly PartTrap[], name = trapName(traps)): Promise<void> {
+    this.#world.node.trap(...traps);
+    this.#check(await quotesAfter(this.#world, await this.#next()), name);
   }
 
   async #next() {
