@@ -53,6 +53,7 @@ export const TARGETS = {
     'page/query, p99': atMost(6),
     'blocks read/with a fifth of swaps': atMost(1.2),
     "export's memory, all days/one": atMost(1.2),
+    'events of 1,000 blocks, ms': atMost(200),
     'quotes p99, attacked/calm': atMost(3),
   },
   stream: {

@@ -70,7 +70,8 @@ const latestBlockOf = <const Id extends string, const S extends Site>(operationI
     path: `/adapters/${site}/{chain_id}/latest-block`,
     ...ADAPTER,
     summary: `Get the newest block for ${SITES[site]}`,
-    description: 'All events until this block can be read. It is final.',
+    description:
+      'All events until this block can be read. It is final, unless the operator lets sites read newer ones.',
     request: { params },
     answer: { description: 'The block', schema: BlockAnswer, example: { block: BLOCK } },
   }) as const satisfies ApiRoute;
@@ -97,7 +98,7 @@ const eventsOf = <const Id extends string, const S extends Site>(operationId: Id
     ...ADAPTER,
     summary: `List the events of blocks for ${SITES[site]}`,
     description:
-      'Swaps and changes of liquidity of final blocks, both bounds included. 404 above the newest final block. Left out is what ' +
+      'Swaps and changes of liquidity, both bounds included. 404 above the newest block that is served. Left out is what ' +
       "would stop a site's indexing, such as a swap with an amount of zero.",
     request: { params, query: EventsQuery },
     answer: { description: 'The events', schema: EventsAnswer, example: { events: [EVENT_EXAMPLE] } },

@@ -4,7 +4,7 @@ import type { Queryable } from '../../db/transaction.ts';
 import { ApiError, badRequest, unavailable } from '../errors.ts';
 import { ReadyBody } from '../http/ready-body.ts';
 import type { SiteBlock } from './messages.ts';
-import { type EventRow, type LeftOut, type SitePool, toSiteEvents } from './site-events.ts';
+import { type EventRow, type LeftOut, type SitePool, writeSiteEvents } from './site-events.ts';
 
 /** More rows of a range than this are not served: they would take the memory of the process. */
 const MAX_EVENTS = 50_000;
@@ -15,7 +15,7 @@ const eventsBetween = loadStatement<EventRow>('./select-events.sql', import.meta
 /** Values: chain, addresses of pools, factories. */
 export const poolsOf = loadStatement<SitePool>('./select-pools.sql', import.meta.url, 'site-pools');
 
-/** The events of a range as a body, and how many are left out. Makes the body in its turn, as that takes time too. */
+/** The events of a range as a body, and how many are left out. Keeps its turn for the body, as that takes time too. */
 export async function readEvents(
   client: Queryable,
   chain: ChainConfig,
@@ -28,8 +28,8 @@ export async function readEvents(
   if ((rows[0]?.total ?? 0) > MAX_EVENTS) throw badRequest(`more than ${MAX_EVENTS} events: ask for fewer blocks`);
   const addresses = [...new Set(rows.map(({ pool }) => pool))];
   const pools = await poolsOf(client, [chain.chainId, addresses, factoriesOf(chain)]);
-  const { events, leftOut } = toSiteEvents(rows, new Map(pools.map((pool) => [pool.address, pool])));
-  return { body: new ReadyBody(JSON.stringify({ events })), leftOut };
+  const { json, leftOut } = await writeSiteEvents(rows, new Map(pools.map((pool) => [pool.address, pool])));
+  return { body: new ReadyBody(json), leftOut };
 }
 
 /**

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { nextTurn } from '../../runtime/next-turn.ts';
 import { runs } from '../../test/harness/property-seed.ts';
-import { priceOf } from './site-events.ts';
+import { type EventRow, priceOf, ROWS_A_TURN, type SitePool, writeSiteEvents } from './site-events.ts';
 
 const amount = fc.bigInt(1n, 2n ** 127n);
 const decimals = fc.integer({ min: 0, max: 36 });
@@ -33,4 +34,49 @@ test('prices of amounts far apart keep their digits', () => {
   expect(priceOf([3n, 10n ** 30n], [0, 0])).toBe('333333333333333333333333333333');
   expect(priceOf([3n, 1n], [36, 0])).toBe('333333333333333333333333333333333333');
   expect(priceOf([3n, 2n], [0, 0])).toBe('0.666666666666666666666666');
+});
+
+test('others are served while the events of a long range are written', async () => {
+  const address = `0x${'0a'.repeat(20)}` as const;
+  const hash = `0x${'0b'.repeat(32)}` as const;
+  const pool: SitePool = {
+    address,
+    factory: address,
+    token0: address,
+    token1: address,
+    decimals0: 18,
+    decimals1: 6,
+    creator: address,
+    createdBlockNumber: 1,
+    createdTimestamp: 1,
+    createdTransactionHash: hash,
+    leftOut: null,
+  };
+  const rows = Array.from(
+    { length: 20 * ROWS_A_TURN },
+    (_, logIndex): EventRow => ({
+      blockNumber: 7,
+      blockTimestamp: 8,
+      logIndex,
+      pool: address,
+      kind: 'swap',
+      transactionHash: hash,
+      transactionIndex: 0,
+      transactionFrom: address,
+      amount0: '1000000000000000000',
+      amount1: '-3000000000',
+      reserve0: '5000000000000000000',
+      reserve1: '6000000000',
+      total: 0,
+    }),
+  );
+  let isWritten = false;
+  const writing = writeSiteEvents(rows, new Map([[address, pool]])).finally(() => {
+    isWritten = true;
+  });
+  let turns = 0;
+  for (; !isWritten; turns += 1) await nextTurn();
+  expect(turns).toBeGreaterThanOrEqual(20);
+  const { events } = JSON.parse((await writing).json);
+  expect(events.map(({ eventIndex }: { eventIndex: number }) => eventIndex)).toEqual(rows.map((row) => row.logIndex));
 });

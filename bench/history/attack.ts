@@ -38,7 +38,11 @@ export async function measureAttacks(database: pg.Pool, databaseUrl: string, ver
   const api = await serveAttacked(database, databaseUrl);
   const clients = new LoadClients();
   const costliest: Costliest[] = [];
-  for (const { paths, name, most } of ENDPOINTS) costliest.push({ name, most, ...(await costliestOf(api.url, paths)) });
+  for (const { paths, name, most, target } of ENDPOINTS) {
+    const found = await costliestOf(api.url, paths);
+    costliest.push({ name, most, ...found });
+    if (target) print(`${target}: ${verdicts.line(target, found.times.median)}`);
+  }
   const shown = costliest.map(({ path, most, times, bytes }) => [
     path.replace(/0x\w+/, '…'),
     ms(times.median),

@@ -3,6 +3,7 @@ import { MAX_DAYS } from '../../api/history/days-declaration.ts';
 import { MAX_LIMIT } from '../../api/trades/declaration.ts';
 import { RESOLUTIONS } from '../../api/udf/messages.ts';
 import { MARKET } from '../listing/market.ts';
+import type { FigureOf } from '../verdicts.ts';
 import { OLD_POOL } from './old-pool.ts';
 
 /** An endpoint that is not answered from memory. */
@@ -12,6 +13,8 @@ interface Endpoint {
   readonly paths: readonly string[];
   /** Most rows that it lists. */
   readonly most: string;
+  /** Of the request alone, the median. */
+  readonly target?: FigureOf<'history'>;
 }
 
 const [CHAIN] = MARKET.chainIds;
@@ -21,6 +24,8 @@ const bars = (series: string) =>
   Object.keys(INTERVALS).map(
     (interval) => `${at}/ohlcv?interval=${interval}&series=${series}&currency=usd&includeEmpty=true&limit=${MAX_BARS}`,
   );
+
+const eventsOf = (from: number, to: number) => `/adapters/dexscreener/${CHAIN}/events?fromBlock=${from}&toBlock=${to}`;
 
 export const ENDPOINTS: readonly Endpoint[] = [
   { name: 'days', paths: [`${at}/days?limit=${MAX_DAYS}`], most: `${MAX_DAYS} days` },
@@ -39,14 +44,13 @@ export const ENDPOINTS: readonly Endpoint[] = [
     paths: ['1m', '1h'].map((interval) => `${at}/depth_history?interval=${interval}&limit=${MAX_BARS}`),
     most: `${MAX_BARS} samples`,
   },
+  // A thousand blocks with a swap each of one pool; then blocks with a swap of each pool of the chain.
   {
     name: 'site events',
-    // A thousand blocks with a swap each of one pool, and a block with a swap of each pool of the chain.
-    paths: [
-      [905_000, 905_999],
-      [1_000_009, 1_000_009],
-    ].map(([from, to]) => `/adapters/dexscreener/${CHAIN}/events?fromBlock=${from}&toBlock=${to}`),
+    paths: [eventsOf(905_000, 905_999)],
     most: '1,000 blocks',
+    target: 'events of 1,000 blocks, ms',
   },
+  { name: 'dense site events', paths: [eventsOf(1_000_001, 1_000_010)], most: '50,000 events' },
   { name: 'ohlcv', paths: [...bars('trade'), ...bars('mid')], most: `${MAX_BARS} bars` },
 ];

@@ -63,7 +63,7 @@ export interface Operations {
   /** Submit a signed quote update to block builders. Needs a Trading API key. Always 200 once queued, even if no builder accepts: check `accepted`. The same `replacementUuid` with a higher `replacementSeqNumber` replaces a quote, and with `tx` = `0x` cancels it. A `replacementUuid` belongs to the key that first used it, also after a rotation, until it was unused for an hour: updates of other keys are skipped. On BSC the last three fields of the body are ignored. An acknowledgement is not inclusion. */
   submitQuoteUpdate(request: RequestOf<'submitQuoteUpdate'>, options?: CallOptions): Promise<ResponseOf<'submitQuoteUpdate'>>;
 
-  /** Get the newest block for DEX Screener, GeckoTerminal and CoinGecko. All events until this block can be read. It is final. */
+  /** Get the newest block for DEX Screener, GeckoTerminal and CoinGecko. All events until this block can be read. It is final, unless the operator lets sites read newer ones. */
   getDexscreenerLatestBlock(request: RequestOf<'getDexscreenerLatestBlock'>, options?: CallOptions): Promise<ResponseOf<'getDexscreenerLatestBlock'>>;
 
   /** Get a token for DEX Screener, GeckoTerminal and CoinGecko. A token of a pool. One without a symbol is not served. */
@@ -72,10 +72,10 @@ export interface Operations {
   /** Get a pool for DEX Screener, GeckoTerminal and CoinGecko. A pool whose events are served. The order of its tokens never changes. */
   getDexscreenerPair(request: RequestOf<'getDexscreenerPair'>, options?: CallOptions): Promise<ResponseOf<'getDexscreenerPair'>>;
 
-  /** List the events of blocks for DEX Screener, GeckoTerminal and CoinGecko. Swaps and changes of liquidity of final blocks, both bounds included. 404 above the newest final block. Left out is what would stop a site's indexing, such as a swap with an amount of zero. */
+  /** List the events of blocks for DEX Screener, GeckoTerminal and CoinGecko. Swaps and changes of liquidity, both bounds included. 404 above the newest block that is served. Left out is what would stop a site's indexing, such as a swap with an amount of zero. */
   listDexscreenerEvents(request: RequestOf<'listDexscreenerEvents'>, options?: CallOptions): Promise<ResponseOf<'listDexscreenerEvents'>>;
 
-  /** Get the newest block for DEXTools. All events until this block can be read. It is final. */
+  /** Get the newest block for DEXTools. All events until this block can be read. It is final, unless the operator lets sites read newer ones. */
   getDextoolsLatestBlock(request: RequestOf<'getDextoolsLatestBlock'>, options?: CallOptions): Promise<ResponseOf<'getDextoolsLatestBlock'>>;
 
   /** Get a block for DEXTools. By `number` or `timestamp`. The index knows blocks with an event, and the newest: 404 for any other number. */
@@ -90,7 +90,7 @@ export interface Operations {
   /** Get a pool for DEXTools. A pool whose events are served. The order of its tokens never changes. */
   getDextoolsPair(request: RequestOf<'getDextoolsPair'>, options?: CallOptions): Promise<ResponseOf<'getDextoolsPair'>>;
 
-  /** List the events of blocks for DEXTools. Swaps and changes of liquidity of final blocks, both bounds included. 404 above the newest final block. Left out is what would stop a site's indexing, such as a swap with an amount of zero. */
+  /** List the events of blocks for DEXTools. Swaps and changes of liquidity, both bounds included. 404 above the newest block that is served. Left out is what would stop a site's indexing, such as a swap with an amount of zero. */
   listDextoolsEvents(request: RequestOf<'listDextoolsEvents'>, options?: CallOptions): Promise<ResponseOf<'listDextoolsEvents'>>;
 
   /** Get volume, fees, revenue and TVL of a day for DefiLlama. Of all pools of enabled deployments but delisted ones. 404 until the whole day is final. */
