@@ -1,20 +1,16 @@
-import { Hono } from 'hono';
 import pg from 'pg';
-import { Registry } from 'prom-client';
 import { type Address, parseEventLogs } from 'viem';
 import { expect, test } from 'vitest';
-import { adaptersResource } from '../../api/adapters/adapters.ts';
 import { ChainDay } from '../../api/adapters/defillama-declaration.ts';
-import { bindRoutes } from '../../api/declaration/api-route.ts';
 import { DeploymentConfig } from '../../config/chains-schema.ts';
 import { flatPoolEvents } from '../../protocol/layouts/flat/pool-abi.ts';
-import { mountHandlers } from '../harness/mount-handlers.ts';
 import { openWorld } from '../harness/open-world.ts';
 import { rawAmount } from '../indexing/activity-from-logs.ts';
 import { connectExact, type IndexedPool, readIndexedPools } from '../indexing/indexed-pools.ts';
 import type { IndexedWorld, WorldChain } from '../indexing/indexed-world.ts';
 import { chainConfig } from '../quotes/quote-world.ts';
 import { daysOf, expectDays, priceDays } from './day-equals-logs.ts';
+import { serveSites } from './serve-sites.ts';
 import { type KeptChain, type KeptEvent, walkSite } from './walk-site.ts';
 
 /** More than the finality windows of both chains. */
@@ -35,25 +31,17 @@ export function testSites(world: IndexedWorld): void {
     // Dropping the database ends its sessions.
     database.on('error', () => undefined);
     const exact = ends.adopt(await connectExact(world.databaseUrl), (client) => client.end());
-    const chains = new Map(
-      world.chains.map(({ chainId, anvil, scenario }) => {
-        const { poolFactory } = scenario.deployment;
-        const deployment = { contractVersion: 'v1', layout: 'flat', fromBlock: 0, poolFactory };
-        return [chainId, chainConfig(chainId, [anvil.url], { deployments: [DeploymentConfig.parse(deployment)] })];
-      }),
-    );
-    const app = new Hono();
-    mountHandlers(app, bindRoutes(adaptersResource, { chains, database, metrics: new Registry() }));
-    return { app, exact, database };
+    const chains = world.chains.map(({ chainId, anvil, scenario }) => {
+      const { poolFactory } = scenario.deployment;
+      const deployment = { contractVersion: 'v1', layout: 'flat', fromBlock: 0, poolFactory };
+      return chainConfig(chainId, [anvil.url], { deployments: [DeploymentConfig.parse(deployment)] });
+    });
+    return { ...serveSites(database, chains), exact, database };
   });
 
   const walk = ({ chainId, scenario }: WorldChain): Promise<KeptChain> => {
     const tokens = new Map(scenario.tokens.map(({ address, decimals }) => [address as string, decimals]));
-    const ask = async (path: string) => {
-      const response = await opened.app.request(`/adapters/dexscreener/${chainId}/${path}`);
-      return { status: response.status, json: await response.json() };
-    };
-    return walkSite(ask, async (token) => tokens.get(token) ?? Number.NaN);
+    return walkSite(opened.askOf(chainId), async (token) => tokens.get(token) ?? Number.NaN);
   };
 
   test('a walk from the first to the last block has every trade and change of liquidity that the chain logged', async () => {

@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
+import type { Address } from 'viem';
 import { expect, test, vi } from 'vitest';
 import { migrate } from '../../db/migrate.ts';
 import { servedSchema } from '../../db/served-schema.ts';
@@ -17,6 +18,7 @@ import { TRADING_POOLS } from '../../devnet/scenario/trading-pools.ts';
 import { runScenario } from '../../devnet/scenario.ts';
 import { createTempFolder } from '../../local/services/temp-folder.ts';
 import { Q64 } from '../../protocol/fixed-point.ts';
+import { expectPackedWalked, walkBehind } from '../adapters/packed-sites.ts';
 import { createDatabase } from '../harness/database.ts';
 import { openWorld, startedWorld } from '../harness/open-world.ts';
 import { expectRejected, serveIndex } from '../metadata/served-index.ts';
@@ -77,16 +79,24 @@ function openPool(number: number): Promise<ScenarioPool> {
 const mine = (blocks: number) => request(anvil.url, 'anvil_mine', [blocks]);
 const head = async () => Number(await world.client.getBlockNumber());
 
-async function expectIndexToEqualChain(): Promise<void> {
+const walked = async () => ({
+  ...world,
+  databaseUrl: database.url,
+  chainId: CHAIN_ID,
+  file: JSON.parse(await readFile(world.chainsFile, 'utf8')),
+});
+
+/** @returns addresses of packed pools */
+async function expectIndexToEqualChain(): Promise<readonly Address[]> {
   if (indexer === undefined) throw new Error('no indexer');
   await waitUntilIndexed(indexer, new Map([[CHAIN_ID, await head()]]), LIMIT_MS);
   const onChain = await readChainPools(world.client, world.deployment.poolFactory);
   const indexed = await readIndexedPools(world.rows, CHAIN_ID);
   for (const [address, pool] of onChain) expect(indexed.get(address), address).toEqual(pool);
-  const addresses = [...onChain.keys()];
-  for (const setup of world.packed.setups)
-    addresses.push(...(await expectPackedIndexed({ ...world, setup }, CHAIN_ID)));
-  expect([...indexed.keys()].sort()).toEqual(addresses.sort());
+  const packed: Address[] = [];
+  for (const setup of world.packed.setups) packed.push(...(await expectPackedIndexed({ ...world, setup }, CHAIN_ID)));
+  expect([...indexed.keys()].sort()).toEqual([...onChain.keys(), ...packed].sort());
+  return packed;
 }
 
 /** Every packed pool that trades has sold and bought, over more than one bin at a time. */
@@ -179,13 +189,18 @@ test('a pool that a reorganisation creates earlier is followed from there', { ti
   await world.packed.act(6);
   await expectIndexToEqualChain();
   const replaced = await head();
+  // Sites that read further behind than the chain goes back read nothing that is replaced.
+  const site = await walkBehind(await walked(), replaced - before);
   await request(anvil.url, 'anvil_rollback', [replaced - before]);
   const early = await openPool(600);
   expect(early.address).toBe(late.address);
   await world.packed.act(4);
   // Beyond the replaced head: an index that stands there has seen the new branch.
   await mine(Math.max(15, replaced - (await head()) + 5));
-  await expectIndexToEqualChain();
+  const packed = await expectIndexToEqualChain();
+  const later = await walkBehind(await walked(), 0);
+  for (const [pair, events] of site.pairs) expect(later.pairs.get(pair)?.slice(0, events.length)).toEqual(events);
+  expect(await expectPackedWalked(await walked(), packed)).toBeGreaterThan(20);
 });
 
 // Deltas of swaps are scaled in pools of one packed factory, and raw in those of the other.
