@@ -7,7 +7,7 @@ import type { SiteBlock } from './messages.ts';
 import { type EventRow, type LeftOut, type SitePool, writeSiteEvents } from './site-events.ts';
 
 /** More rows of a range than this are not served: they would take the memory of the process. */
-const MAX_EVENTS = 50_000;
+const MAX_EVENTS = 20_000;
 
 type Served = SiteBlock & { readonly lastBlock: number; readonly hasTransactions: boolean };
 const servedUntil = loadStatement<Served>('./select-served.sql', import.meta.url, 'site-served');

@@ -51,6 +51,6 @@ export const ENDPOINTS: readonly Endpoint[] = [
     most: '1,000 blocks',
     target: 'events of 1,000 blocks, ms',
   },
-  { name: 'dense site events', paths: [eventsOf(1_000_001, 1_000_010)], most: '50,000 events' },
+  { name: 'dense site events', paths: [eventsOf(1_000_001, 1_000_004)], most: '20,000 events' },
   { name: 'ohlcv', paths: [...bars('trade'), ...bars('mid')], most: `${MAX_BARS} bars` },
 ];
