@@ -56,7 +56,8 @@ export const callTakers = {
   summary: 'JSON-RPC of takers: price levels and state overrides',
   description:
     'The calls that takers know from relayers and builders, alone or in batches of up to 20; a key may also go in ' +
-    '`X-Api-Key`. What the calls of a batch show is of one state. State overrides are of live sources that agree to be ' +
+    '`X-Api-Key`. What the calls of a batch show is of one state. Each quote, and levels of chosen pools, count in the limit, the ' +
+    'first with its request. State overrides are of live sources that agree to be ' +
     'passed on. Notifications alone return 204. `/asyncapi.json` describes the WebSocket at the same path.',
   request: {
     params: z.object({ chain_id: ChainIdPath }),

@@ -1,3 +1,4 @@
+import type { Context } from 'hono';
 import type { Address } from 'viem';
 import { z } from 'zod';
 import type { Clock } from '../../runtime/clock.ts';
@@ -29,6 +30,24 @@ export interface TakersChain {
 
 export type TakersDeps = { readonly takers: ReadonlyMap<number, TakersChain> };
 
+/** Who calls. */
+export interface TakerClient {
+  readonly hasKey: boolean;
+  /** Counts a call that reads pools as a batch of quotes. @throws ApiError 429 */
+  readonly countRead: () => Promise<void>;
+}
+
+/** @param counted how many calls that read pools the request itself has counted */
+export function takerClient(c: Context, counted: 0 | 1): TakerClient {
+  const countMore = c.get('countMore');
+  let reads = 0;
+  const countRead = async () => {
+    reads += 1;
+    if (reads > counted) await countMore?.();
+  };
+  return { hasKey: c.get('key') !== null, countRead };
+}
+
 /** Addresses that a parameter names; by default none, which means all. */
 export const Names = z.array(z.string()).max(MAX_NAMED_POOLS).default([]);
 
@@ -49,7 +68,7 @@ export class TakerCalls {
 
   constructor(
     readonly chain: TakersChain,
-    readonly hasKey: boolean,
+    readonly client: TakerClient,
   ) {
     this.#useAnswer = windowLimit(2, 1, chain.now);
     this.#useQuote = windowLimit(10, 1, chain.now);
@@ -64,6 +83,7 @@ export class TakerCalls {
   /** @throws ApiError 404 when there is no such method */
   async #answer(state: OneState, method: string, params: unknown): Promise<unknown> {
     const { levels, overrides } = this.chain;
+    const { hasKey, countRead } = this.client;
     const format = method.startsWith('titan_') ? 'builder' : 'bap710';
     switch (method) {
       case 'pamm_getPammStateOverrides':
@@ -76,11 +96,12 @@ export class TakerCalls {
       case 'pamm_getPammPriceLevels':
       case 'titan_getPammPriceLevels': {
         const [named = { pamms: [] }] = readParams(Pamms, params);
-        const query = levelsOf(format, named, this.hasKey);
+        const query = levelsOf(format, named, hasKey);
         this.#countAnswer();
         if (query.isPublic)
           return new LaterAnswer(async () => new ReadyJson(String((await levels.readPublic(query)).body.content)));
-        const read = state.add(await levels.prepare(query, this.hasKey));
+        await countRead();
+        const read = state.add(await levels.prepare(query, hasKey));
         return new LaterAnswer(async () => new ReadyJson((await read()).json));
       }
       case 'titan_getPammQuote':
@@ -102,7 +123,8 @@ export class TakerCalls {
     const order = orderOf(named);
     const waitMs = this.#useQuote(1);
     if (waitMs > 0) throw tooManyRequests(waitMs);
-    const read = state.add(await this.chain.quotes.prepare(order, this.hasKey));
+    await this.client.countRead();
+    const read = state.add(await this.chain.quotes.prepare(order, this.client.hasKey));
     return new LaterAnswer(async () => new ReadyJson(await read()));
   }
 

@@ -29,8 +29,9 @@ export interface TakerQuotesDeps {
   readonly wallClock: Clock;
 }
 
-/** Most pools that are compared; a simulated one counts as five. */
-const MAX_READS = 50;
+/** Most pools that are ranked, and what is read of them: a simulated one counts as five, and a pair takes a quarter. */
+const MAX_RANKED = 50;
+const MAX_READS = { keyed: 50, anonymous: 24 };
 
 /** What one pool gives. */
 interface Fill {
@@ -52,7 +53,7 @@ export class TakerQuotes {
    */
   async prepare(order: TakerOrder, byKey: boolean): Promise<ReadAt<string>> {
     const { chain, directory } = this.deps;
-    const candidates = await this.#candidates(await directory.table(), order);
+    const candidates = await this.#candidates(await directory.table(), order, byKey);
     if (candidates.length === 0) {
       const pools = order.venue ? 'venue is neither a served pool nor a router whose pools trade' : 'no pool trades';
       throw noQuote('no_route', `${pools} tokenIn for tokenOut`);
@@ -74,7 +75,7 @@ export class TakerQuotes {
   }
 
   /** The pools to compare, in one direction. @throws ApiError 400, 422 */
-  async #candidates(table: PoolTable, order: TakerOrder): Promise<readonly Candidate[]> {
+  async #candidates(table: PoolTable, order: TakerOrder, byKey: boolean): Promise<readonly Candidate[]> {
     const { estimates, chainId } = this.deps.chain;
     const { tokenIn, tokenOut, venue, amountIn } = order;
     const named = venue && table.find(chainId, venue);
@@ -85,9 +86,10 @@ export class TakerQuotes {
       return [estimates.describe(named, named.token0.address === tokenIn)];
     }
     const pair = { tokenIn, tokenOut, tradeType: 'exact_in', ...(venue && { router: venue }) } as const;
-    const paths = await estimates.candidatePaths(table.graph(chainId), pair, MAX_READS);
+    const paths = await estimates.candidatePaths(table.graph(chainId), pair, MAX_RANKED);
     const direct = paths.filter(({ legs }) => legs.length === 1);
-    const chosen = choosePools(direct, { tradeType: 'exact_in', amount: Number(amountIn) }, MAX_READS);
+    const maxReads = byKey ? MAX_READS.keyed : MAX_READS.anonymous;
+    const chosen = choosePools(direct, { tradeType: 'exact_in', amount: Number(amountIn) }, maxReads);
     return chosen.flatMap(({ legs }) => legs.flat());
   }
 }

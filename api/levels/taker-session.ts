@@ -11,7 +11,16 @@ import { type Answer, runSession, type Session } from '../sockets/session.ts';
 import type { FrameFeed } from './frame-feed.ts';
 import { type AnswerCall, answerMessage, errorResponse } from './json-rpc.ts';
 import { endFrames, type MessageForm, sendFrames } from './send-frames.ts';
-import { addresses, LevelsOf, levelsOf, Names, readParams, TakerCalls, type TakersDeps } from './taker-calls.ts';
+import {
+  addresses,
+  LevelsOf,
+  levelsOf,
+  Names,
+  readParams,
+  TakerCalls,
+  type TakersDeps,
+  takerClient,
+} from './taker-calls.ts';
 
 /** The object that names addresses may be missing. */
 const Subscribe = z.preprocess(
@@ -84,13 +93,13 @@ export class TakerSession implements Session {
 
   /** @throws ApiError 429 when there is one of its kind, and what {@link PriceLevels.open} throws */
   async #subscribe([kind, named]: z.output<typeof Subscribe>): Promise<Subscription> {
-    const { chain, hasKey } = this.calls;
+    const { chain, client } = this.calls;
     if (this.#subscriptions.values().some((each) => each.kind === kind))
       throw new ApiError(429, { error: `a connection has one ${kind} at a time` });
     const feed =
       kind === 'subscribeNewQuotesV1'
         ? await chain.overrides.open('bap710', addresses(named.routers))
-        : await chain.levels.open(levelsOf('bap710', named, hasKey), hasKey);
+        : await chain.levels.open(levelsOf('bap710', named, client.hasKey), client.hasKey);
     const subscription = { id: bytesToHex(randomBytes(16)), kind, feed, end: () => undefined };
     this.#subscriptions.set(subscription.id, subscription);
     return subscription;
@@ -107,8 +116,9 @@ export function mountTakerSockets(app: Hono, deps: TakersDeps & SocketDeps): voi
   app.get(`${RPC_PREFIX}:chain_id`, async (c) => {
     const chain = servedChain(deps.takers, chainIdParam(c));
     assertUpgrade(c);
+    const client = takerClient(c, 0);
     const open = (opened: OpenSocket) =>
-      runSession(opened, new TakerSession(opened, new TakerCalls(chain, c.get('key') !== null), deps.logger));
+      runSession(opened, new TakerSession(opened, new TakerCalls(chain, client), deps.logger));
     return openSocket(c, deps, open, true);
   });
 }

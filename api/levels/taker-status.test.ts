@@ -33,7 +33,10 @@ async function statusOf(isLate: boolean, current: BlockRef | null = block) {
   const pamm = { kind: 'bsc', builders: [{ id: 'one' }, { id: 'two' }] };
   const chain = { chainId: 7, blockTimeMs: 12_000, heads, pamm, live: { sources: [] } };
   const takers = { chain, levels: { readers: 5 }, overrides: { readers: 2 }, now: () => 0 };
-  const answer = new TakerCalls(takers as unknown as TakersChain, false).answers();
+  const answer = new TakerCalls(takers as unknown as TakersChain, {
+    hasKey: false,
+    countRead: async () => undefined,
+  }).answers();
   const later = await answer('pamm_status', []);
   return StatusResult.parse(later instanceof LaterAnswer ? await later.read() : later);
 }

@@ -21,6 +21,16 @@ export type RateLimitDeps = {
   readonly trustedProxies: number;
 };
 
+declare module 'hono' {
+  interface ContextVariableMap {
+    /**
+     * Counts one more request of the client in the class of its endpoint, for work that costs as much. Undefined when
+     * limits are off. It throws ApiError 429.
+     */
+    readonly countMore: (() => Promise<void>) | undefined;
+  }
+}
+
 /**
  * Counts a request in its class: by key if it has a valid one, else by client address. Mounted after the key check.
  * Every response has the IETF `RateLimit` fields. A rejected request gets 429 with `Retry-After`.
@@ -29,10 +39,14 @@ function rateLimit(count: Count, counted: CountedEarly, { trustedProxies }: Rate
   return async (c, next) => {
     const { incoming } = (c.env ?? {}) as Partial<HttpBindings>;
     const early = incoming && counted.get(incoming);
-    const { rejected, msBeforeNext, headers } =
-      early ?? (await count(c.get('key'), () => clientAddress(c, trustedProxies)));
+    const countOne = () => count(c.get('key'), () => clientAddress(c, trustedProxies));
+    const { rejected, msBeforeNext, headers } = early ?? (await countOne());
     for (const [name, value] of Object.entries(headers)) c.header(name, value);
     if (rejected) throw tooManyRequests(msBeforeNext);
+    c.set('countMore', async () => {
+      const more = await countOne();
+      if (more.rejected) throw tooManyRequests(more.msBeforeNext);
+    });
     await next();
   };
 }

@@ -31,6 +31,8 @@ export interface StreamApiOptions {
   readonly sharedBy?: { readonly redisUrl: string; readonly prefix: string };
   /** How wrong the clock of its machine is, where it shares another one, milliseconds. */
   readonly clockAheadMs?: number;
+  /** Request limits, counted in the Redis of `sharedBy`. Default: none. */
+  readonly limits?: LimitsConfig;
   /** The clock that quotes are read by. Default: that of the process. */
   readonly now?: Clock;
 }
@@ -46,7 +48,7 @@ function listingOf(chainId: number, directory: PoolDirectory) {
   return { query, connect: async () => ({ query, on: nothing, off: nothing, release: nothing }) } as never;
 }
 
-/** Streams and quotes of a chain over a real server; `good` is a valid key, request limits are off. */
+/** Streams and quotes of a chain over a real server; `good` is a valid key. */
 export async function startStreamApi({ chain, directory, ...options }: StreamApiOptions) {
   const { quotes = { ...stillQuotes, minRefreshMs: 50 }, now = processClock } = options;
   const logger = createLogger('test', 'silent');
@@ -67,21 +69,21 @@ export async function startStreamApi({ chain, directory, ...options }: StreamApi
   const database = listingOf(chain.chainId, directory);
   const { sharedBy, clockAheadMs = 0 } = options;
   const clocks = { now: () => performance.now(), wallClock: () => Date.now() + clockAheadMs };
-  const clockRedis = sharedBy && new Redis(sharedBy.redisUrl);
-  const shared = clockRedis && (await startSharedClock(clockRedis, clocks));
+  const sharedRedis = sharedBy && new Redis(sharedBy.redisUrl);
+  const shared = sharedRedis && (await startSharedClock(sharedRedis, clocks));
   const wallClock = shared?.clock;
   const opening = { chains, directory, database, metrics, logger, stream: options.stream, wallClock };
   const { sockets, streams, takers, stop } = openStreams(opening);
-  const { pingMs = 15_000 } = options;
+  const { pingMs = 15_000, limits = LimitsConfig.parse({ enabled: false }) } = options;
   const deps = { chains, directory, sockets, streams, takers, logger, pingMs, trustedProxies: 0 };
-  // Limits are off: it never connects.
-  const redis = new Redis({ lazyConnect: true });
+  // Without limits it never connects.
+  const redis = sharedRedis ?? new Redis({ lazyConnect: true });
   const routes = [quotesResource, streamResource, levelsResource, rpcResource].flatMap((each) =>
     bindRoutes(each, deps),
   );
   const app = createApp(routes, {
     verifyKey: async (key) => (key === 'good' ? { keyId: 'k1', holder: 'k1' } : null),
-    rateLimit: { limits: LimitsConfig.parse({ enabled: false }), redis, prefix: 'test', trustedProxies: 0 },
+    rateLimit: { limits, redis, prefix: sharedBy?.prefix ?? 'test', trustedProxies: 0 },
     webSockets: { sockets, streams, takers, pingMs },
     metrics,
     logger,
@@ -103,7 +105,7 @@ export async function startStreamApi({ chain, directory, ...options }: StreamApi
       await opened.stop();
       sharing?.stop();
       shared?.stop();
-      clockRedis?.disconnect();
+      sharedRedis?.disconnect();
     },
   };
 }
