@@ -1,7 +1,9 @@
 import type { ReportedHead } from '../../chain/chain-rpc.ts';
 import { type Chain, quotesOf } from '../../quoting/open-chain.ts';
+import type { ServedPool } from '../../quoting/pools/pool-directory.ts';
 import type { Basis } from '../../quoting/quote-basis.ts';
-import type { ChainSnapshots } from '../../quoting/types.ts';
+import { isExhausted } from '../../quoting/snapshot-error.ts';
+import type { ChainSnapshots, DepthSnapshot, SnapshotMap } from '../../quoting/types.ts';
 import { throwUnavailable, unavailable } from '../errors.ts';
 
 /** Quotes of one basis of a chain. */
@@ -24,6 +26,18 @@ export interface ChainState {
  * @throws ApiError
  */
 export type ReadAt<T> = (state: ChainState) => Promise<T | null>;
+
+/** Reads the depth of pools at a state. A scheduled read that has no calls is made for this answer. */
+export async function readDepths(
+  { head, quotes: { snapshots }, signal }: ChainState,
+  pools: readonly ServedPool[],
+): Promise<SnapshotMap<DepthSnapshot>> {
+  const outcomes = new Map(await snapshots.depths(pools, { at: head, signal }));
+  const unbudgeted = pools.filter(({ address }) => isExhausted(outcomes.get(address)));
+  if (unbudgeted.length > 0)
+    for (const each of await snapshots.depths(unbudgeted, { at: head, signal })) outcomes.set(...each);
+  return outcomes;
+}
 
 /**
  * Live prices change while pools are read: how often answers are read at a state, the last time that of the last block.

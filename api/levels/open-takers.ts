@@ -40,7 +40,7 @@ export function openTakers({
         wallClock,
       });
       const overrides = new OverrideFrames(chain, feeds, wallClock);
-      const quotes = new TakerQuotes({ chain, directory: deps.directory, wallClock });
+      const quotes = new TakerQuotes({ chain, directory: deps.directory, now, wallClock });
       return [chainId, { chain, levels, overrides, quotes, now }];
     }),
   );

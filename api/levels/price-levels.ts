@@ -2,7 +2,6 @@ import { stateOf } from '../../chain/pending-state.ts';
 import type { BlockRef } from '../../chain/read-context.ts';
 import { quotesOf } from '../../quoting/open-chain.ts';
 import type { Basis } from '../../quoting/quote-basis.ts';
-import { isExhausted } from '../../quoting/snapshot-error.ts';
 import type { DepthSnapshot } from '../../quoting/types.ts';
 import type { Clocks } from '../../runtime/clock.ts';
 import { perObject } from '../../runtime/per-object.ts';
@@ -19,7 +18,7 @@ import type { MadeFrame } from './frame-schedule.ts';
 import type { LevelsQuery } from './levels-query.ts';
 import { LevelsSource } from './levels-source.ts';
 import { type FrameLook, maxUnreadMs, NONE_MISSING, nextAwaited } from './next-awaited.ts';
-import type { LevelQuotes, ReadAt } from './one-state.ts';
+import { type LevelQuotes, type ReadAt, readDepths } from './one-state.ts';
 import type { ChainShares } from './pool-shares.ts';
 import { type LevelsChain, writeLevels } from './write-levels.ts';
 
@@ -70,17 +69,15 @@ export class PriceLevels {
     const shape = { format, venue, levels, shares, wallClock };
     const pools = await choose(chain, query);
     quotesOf<LevelQuotes>(chain, query.basis).requested.markRequested(pools, 'depths', byKey);
-    return async ({ head, quotes: { snapshots }, signal }) => {
-      const outcomes = new Map(await snapshots.depths(pools, { at: head, signal }));
-      // A scheduled read that has no calls is made for this frame.
-      const unbudgeted = pools.filter(({ address }) => isExhausted(outcomes.get(address)));
-      for (const each of await snapshots.depths(unbudgeted, { at: head, signal })) outcomes.set(...each);
+    return async (state) => {
+      const { head, quotes, signal } = state;
+      const outcomes = await readDepths(state, pools);
       const { read, unread } = this.#take({
         block: head.block,
         pools: pools.map((pool) => ({
           pool: pool.address,
           outcome: outcomes.get(pool.address),
-          isBeingRead: snapshots.isRead(pool, 'depths'),
+          isBeingRead: quotes.snapshots.isRead(pool, 'depths'),
         })),
       });
       const failure = unread.find(isNodeFailure);

@@ -2,10 +2,11 @@ import fc from 'fast-check';
 import type { Address } from 'viem';
 import { describe, expect, test } from 'vitest';
 import type { BlockRef } from '../../chain/read-context.ts';
+import { RpcFailure } from '../../chain/rpc-failure.ts';
 import type { DepthLevel } from '../../protocol/depth.ts';
 import { maxBigint } from '../../protocol/fixed-point.ts';
 import { ChainDepthEstimates } from '../../quoting/depth-estimates.ts';
-import { PoolTable } from '../../quoting/pools/pool-directory.ts';
+import { PoolTable, type ServedPool } from '../../quoting/pools/pool-directory.ts';
 import { flatPool, numberedAddress } from '../../quoting/pools/served-pool.fixture.ts';
 import { pricedAt } from '../../quoting/snapshot.fixture.ts';
 import { HeadReplacedError, SnapshotError } from '../../quoting/snapshot-error.ts';
@@ -32,14 +33,16 @@ const levelsOf = (amounts: Amounts): DepthLevel[] =>
 function quotesOf(bids: readonly (Amounts | SnapshotError)[], at: BlockRef = block, routers: readonly Address[] = []) {
   const pools = bids.map((_, index) => flatPool(10 + index, { chainId: 7, router: routers[index] ?? null }));
   const table = new PoolTable(pools);
-  const snapshots = new Map<Address, DepthSnapshot | SnapshotError>(
-    pools.map((pool, index): [Address, DepthSnapshot | SnapshotError] => {
-      const of = bids[index] as Amounts | SnapshotError;
-      if (of instanceof SnapshotError) return [pool.address, of];
-      const depth = { bids: levelsOf(of), asks: [] };
-      return [pool.address, { ...pricedAt(1n, pool, at), depth, curve: null } as DepthSnapshot];
-    }),
-  );
+  const snapshots = new Map<Address, DepthSnapshot | SnapshotError>();
+  const become = (index: number, of: Amounts | SnapshotError) => {
+    const pool = pools[index] as ServedPool;
+    const depth = of instanceof SnapshotError ? null : { bids: levelsOf(of), asks: [] };
+    snapshots.set(pool.address, depth ? { ...pricedAt(1n, pool, at), depth, curve: null } : (of as SnapshotError));
+  };
+  for (const [index, of] of bids.entries()) become(index, of);
+  const clock = { now: 0 };
+  /** Pools whose next read joins a scheduled one that has no calls. */
+  const waiting = new Set<Address>();
   const read: Address[][] = [];
   const requested: Address[] = [];
   const chain = {
@@ -51,6 +54,7 @@ function quotesOf(bids: readonly (Amounts | SnapshotError)[], at: BlockRef = blo
   const quotes = new TakerQuotes({
     chain: chain as never,
     directory: { table: async () => table },
+    now: () => clock.now,
     wallClock: () => 1_000,
   });
   const state = {
@@ -63,8 +67,10 @@ function quotesOf(bids: readonly (Amounts | SnapshotError)[], at: BlockRef = blo
       snapshots: {
         depths: async (named: { address: Address }[]) => {
           read.push(named.map(({ address }) => address));
-          return new Map(named.map(({ address }) => [address, snapshots.get(address)]));
+          const outcomeOf = (pool: Address) => (waiting.delete(pool) ? exhausted : snapshots.get(pool));
+          return new Map(named.map(({ address }) => [address, outcomeOf(address)]));
         },
+        isRead: () => true,
       },
     },
   };
@@ -72,9 +78,11 @@ function quotesOf(bids: readonly (Amounts | SnapshotError)[], at: BlockRef = blo
     const json = await (await quotes.prepare({ ...ORDER, ...order }, false))(state as never);
     return json === null ? null : (JSON.parse(json) as Record<string, unknown>);
   };
-  return { ask, pools, requested, read };
+  return { ask, pools, requested, read, become, waiting, clock };
 }
 
+const exhausted = new SnapshotError('timed_out', 'not its turn', { cause: new RpcFailure('exhausted', 'no calls') });
+const lost = new SnapshotError('timed_out', 'no answer', { cause: new RpcFailure('timeout', 'no answer') });
 const failure = new SnapshotError('read_failed', 'the node fails');
 const closed = new SnapshotError('unavailable', 'no depth');
 
@@ -135,9 +143,38 @@ describe('without a quote, the error has a name:', () => {
   });
 });
 
-test('a pool that was not read hides no other, unless the chain advanced meanwhile', async () => {
+test('a pool of which nothing is known hides no other, unless the chain advanced meanwhile', async () => {
   expect(await quotesOf([failure, [[100n, 100n]]]).ask()).toMatchObject({ amountOut: '0xa' });
   expect(await quotesOf([new HeadReplacedError(), [[100n, 100n]]]).ask()).toBeNull();
+});
+
+test('a pool that joined a scheduled read without calls is read for the quote', async () => {
+  const { ask, pools, read, waiting } = quotesOf([[[100n, 100n]], [[100n, 300n]]]);
+  const [one, other] = pools.map(({ address }) => address) as [Address, Address];
+  waiting.add(other);
+  expect(await ask()).toMatchObject({ pamm: other, amountOut: '0x1e' });
+  expect(read).toEqual([[one, other], [other]]);
+});
+
+test('while nodes do not give a pool that gave more there is an error, then the quote of another pool', async () => {
+  const { ask, pools, become, clock } = quotesOf([[[100n, 100n]], [[100n, 300n]], [[5n, 900n]]]);
+  const [one, other] = pools.map(({ address }) => address);
+  expect(await ask()).toMatchObject({ pamm: other });
+  become(2, lost);
+  // It gave less for all of the input.
+  expect(await ask()).toMatchObject({ pamm: other });
+  become(1, lost);
+  await expect(ask()).rejects.toMatchObject({ status: 503, message: expect.stringContaining('may give more') });
+  clock.now = 23_999;
+  await expect(ask()).rejects.toMatchObject({ status: 503 });
+  clock.now = 24_000;
+  expect(await ask()).toMatchObject({ pamm: one, amountOut: '0xa' });
+  become(1, [[100n, 300n]]);
+  expect(await ask()).toMatchObject({ pamm: other });
+  become(1, lost);
+  await expect(ask()).rejects.toMatchObject({ status: 503 });
+  become(0, [[100n, 400n]]);
+  expect(await ask()).toMatchObject({ pamm: one, amountOut: '0x28' });
 });
 
 test('a live quote of another state is read again', async () => {

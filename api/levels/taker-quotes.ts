@@ -2,15 +2,17 @@ import type { Address } from 'viem';
 import { stateOf } from '../../chain/pending-state.ts';
 import { choosePools } from '../../protocol/routing/choose-pools.ts';
 import { capacity, fillCurve, foundAt } from '../../protocol/routing/fill-curve.ts';
+import { walkEstimates } from '../../protocol/routing/pool-candidate.ts';
 import type { Candidate } from '../../quoting/depth-estimates.ts';
 import { targetOf } from '../../quoting/live/target-block.ts';
 import { frameHead } from '../../quoting/live/write-frame.ts';
 import type { PoolDirectory, PoolTable, ServedPool } from '../../quoting/pools/pool-directory.ts';
 import { BlockTooOldError, HeadReplacedError, SnapshotError } from '../../quoting/snapshot-error.ts';
 import type { DepthSnapshot, SnapshotMap } from '../../quoting/types.ts';
-import type { Clock } from '../../runtime/clock.ts';
+import type { Clocks } from '../../runtime/clock.ts';
 import { ApiError, badRequest, unavailable } from '../errors.ts';
-import type { ReadAt } from './one-state.ts';
+import { maxUnreadMs, NONE_MISSING, nextAwaited } from './next-awaited.ts';
+import { type ChainState, type ReadAt, readDepths } from './one-state.ts';
 import type { LevelsChain } from './write-levels.ts';
 
 /** An exact input that a taker wants to swap in one pool. */
@@ -23,10 +25,9 @@ export interface TakerOrder {
   readonly venue: Address | null;
 }
 
-export interface TakerQuotesDeps {
+export interface TakerQuotesDeps extends Clocks {
   readonly chain: LevelsChain;
   readonly directory: PoolDirectory;
-  readonly wallClock: Clock;
 }
 
 /** Most pools that are ranked, and what is read of them: a simulated one counts as five, and a pair takes a quarter. */
@@ -41,6 +42,9 @@ interface Fill {
 
 /** What the best pool of a chain gives for an exact input, by the levels that quotes show. */
 export class TakerQuotes {
+  /** Pools that nodes do not give. */
+  #missing = NONE_MISSING;
+
   constructor(private readonly deps: TakerQuotesDeps) {}
 
   /**
@@ -48,7 +52,7 @@ export class TakerQuotes {
    *
    * @param byKey whether the client has a key
    * @returns reads it at a state, as one JSON text; throws ApiError 422 when no pool has the depth, 503 when pools that
-   * might have it cannot be read
+   * might have it, or are expected to give more, cannot be read
    * @throws ApiError 400 when the venue has other tokens, 422 when no pool has them, PoolsUnknownError
    */
   async prepare(order: TakerOrder, byKey: boolean): Promise<ReadAt<string>> {
@@ -59,18 +63,43 @@ export class TakerQuotes {
       throw noQuote('no_route', `${pools} tokenIn for tokenOut`);
     }
     const pools = candidates.map(({ pool }) => pool);
-    return async ({ head, quotes, signal }) => {
-      const snapshots = await quotes.snapshots.depths(pools, { at: head, signal });
+    return async (state) => {
+      const { head, quotes } = state;
+      const snapshots = await readDepths(state, pools);
       if (snapshots.values().some((each) => each instanceof HeadReplacedError)) return null;
       chain.estimates.observe(pools, snapshots);
       const best = bestOf(candidates, snapshots, order.amountIn);
       if (!best)
         throw missingData(snapshots) ?? noQuote('insufficient_liquidity', 'no pool has the depth for amountIn');
+      const awaited = this.#awaited(state, pools, snapshots);
+      const better = candidates.find((each) => awaited(each.pool) && mayGive(each, order.amountIn) > best.amountOut);
+      if (better) throw unreadPool(snapshots.get(better.pool.address));
       const { pool, block } = best.snapshot;
       if (block.pending && stateOf(block) !== stateOf(head.block)) return null;
       quotes.requested.markRequested([pool], 'depths', byKey);
       const quoteHead = frameHead('builder', chain.chainId, targetOf(head.block, chain), this.deps.wallClock());
       return `{${quoteHead},${fieldsOf(order, pool, best.amountOut)}}`;
+    };
+  }
+
+  /** Says of a pool whether its read failed, and a quote waits for it: not for one that nodes do not give for long. */
+  #awaited(
+    { head: { block }, quotes }: ChainState,
+    served: readonly ServedPool[],
+    snapshots: SnapshotMap<DepthSnapshot>,
+  ): (pool: ServedPool) => boolean {
+    const { chain, now } = this.deps;
+    const pools = served.map((pool) => ({
+      pool: pool.address,
+      outcome: snapshots.get(pool.address),
+      isBeingRead: quotes.snapshots.isRead(pool, 'depths'),
+    }));
+    const [missing, { unread }] = nextAwaited(this.#missing, { block, pools }, now(), maxUnreadMs(chain));
+    this.#missing = missing;
+    const failures = new Set(unread);
+    return ({ address }) => {
+      const outcome = snapshots.get(address);
+      return outcome instanceof SnapshotError && failures.has(outcome);
     };
   }
 
@@ -121,6 +150,13 @@ function bestOf(
   return best;
 }
 
+/** What a pool is expected to give for all of an input, raw units: 0 when nothing is known of it. */
+function mayGive({ estimate }: Candidate, amountIn: bigint): number {
+  const amount = Number(amountIn);
+  const { specified, computed } = walkEstimates([estimate], { tradeType: 'exact_in', amount });
+  return specified < amount ? 0 : computed;
+}
+
 /** The error when pools that were not read might have given a quote. */
 function missingData(snapshots: SnapshotMap<DepthSnapshot>): ApiError | null {
   const missing = snapshots.values().find((each) => {
@@ -130,4 +166,6 @@ function missingData(snapshots: SnapshotMap<DepthSnapshot>): ApiError | null {
   return missing ? unavailable(missing) : null;
 }
 
+const unreadPool = (cause: unknown) =>
+  new ApiError(503, { error: 'a pool that may give more was not read: retry' }, { cause });
 const noQuote = (code: string, error: string) => new ApiError(422, { code, error });
