@@ -53,6 +53,10 @@ export class ChosenPools {
   }
 
   #shownOf(pools: readonly ServedPool[]): readonly ServedPool[] {
-    return this.deps.query.isPublic ? publicPools(this.deps.chain, pools) : pools;
+    const { chain, query } = this.deps;
+    if (!query.isPublic) return pools;
+    // Pools that are not read for anyone take no places.
+    const isRead = (pool: ServedPool) => !chain.estimates.isReadForKeys(pool);
+    return publicPools(chain, pools.filter(isRead));
   }
 }
