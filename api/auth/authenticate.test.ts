@@ -26,6 +26,9 @@ async function ask(path: string, headers: Record<string, string>) {
 test.each(TAKERS_PATHS)('%s takes a key in any of three forms', async (path) => {
   for (const headers of [{ Authorization: 'Bearer good' }, { Authorization: 'good' }, { 'X-Api-Key': 'good' }])
     expect(await ask(path, headers)).toEqual([200, 'k1', null]);
+  for (const value of ['', 'Bearer', 'Bearer '])
+    expect(await ask(path, { Authorization: value, 'X-Api-Key': 'good' })).toEqual([200, 'k1', null]);
+  expect(await ask(path, { Authorization: 'bad', 'X-Api-Key': 'good' })).toEqual([200, 'none', 'unknown']);
   expect(await ask(path, {})).toEqual([200, 'none', null]);
 });
 

@@ -9,6 +9,7 @@ import { KEY_IGNORED_HEADER } from '../http/response-headers.ts';
 import { isTakersPath } from '../request.ts';
 
 const BARE_KEY = /^\S+$/;
+const NO_KEY = /^(?:Bearer)?\s*$/i;
 
 /** What is known of a valid key: enough to count its requests, nothing that reveals it. */
 export type KeyIdentity = {
@@ -57,7 +58,9 @@ export function authenticate(verify: VerifyKey, trustedProxies: number): Middlew
   };
   return async (c, next) => {
     const isTaker = isTakersPath(c.req.path);
-    const header = c.req.header('Authorization') ?? (isTaker ? c.req.header('X-Api-Key') : undefined);
+    const authorization = c.req.header('Authorization');
+    const other = isTaker && NO_KEY.test(authorization ?? '') ? c.req.header('X-Api-Key') : undefined;
+    const header = other ?? authorization;
     if (header === undefined) c.set('key', null);
     else if (isTaker) c.set('key', await identifyTaker(c, header));
     else {
