@@ -25,16 +25,19 @@ export interface FrameFeed {
 export interface FrameSource extends FramePace {
   /** Makes a frame of what is known, without waiting for more. */
   readonly make: () => Promise<Made>;
+  /** Whether that takes so little that it waits for no other frame. */
+  readonly isShort?: true;
   /** Called when the first reader comes. It returns a function that is called after the last reader left. */
   readonly start: (changed: () => void) => () => void;
 }
 
+/** Makes a frame when it is its turn. Null when that fails, which is logged. */
 type MakeInTurn = (make: () => Promise<Made>) => Promise<Made>;
 
 /** The feeds of all chains by a key, a list in JSON, each as long as it has readers. */
 export class FrameFeeds {
   readonly #feeds = new Map<string, RunningFeed>();
-  /** The last frame that was asked for: one is made after the other, so that many feeds do not fill the event loop. */
+  /** The last long frame that was asked for: one is made after the other, lest many feeds fill the event loop. */
   #made: Promise<Made> = Promise.resolve(null);
 
   constructor(
@@ -61,18 +64,22 @@ export class FrameFeeds {
 
   #start(key: string, source: FrameSource): RunningFeed {
     const onEnd = () => this.#feeds.delete(key);
-    const feed = new RunningFeed(source, { now: this.now, makeInTurn: this.#makeInTurn, onEnd });
+    const makeInTurn = source.isShort ? this.#makeNow : this.#makeInTurn;
+    const feed = new RunningFeed(source, { now: this.now, makeInTurn, onEnd });
     this.#feeds.set(key, feed);
     return feed;
   }
 
   readonly #makeInTurn: MakeInTurn = (make) => {
-    this.#made = this.#made.then(make).catch((err: unknown) => {
+    this.#made = this.#made.then(() => this.#makeNow(make));
+    return this.#made;
+  };
+
+  readonly #makeNow: MakeInTurn = (make) =>
+    make().catch((err: unknown) => {
       if (!isOutage(toApiError(err).fault)) this.logger.error({ err }, 'failed to make a frame');
       return null;
     });
-    return this.#made;
-  };
 }
 
 interface FeedDeps {

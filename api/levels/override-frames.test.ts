@@ -70,7 +70,7 @@ async function startWorld() {
     block = next;
     for (const changed of changes) changed();
   };
-  return { frames, pass, become, leave, endedAt: () => endedAt };
+  return { feeds, frames, pass, become, leave, endedAt: () => endedAt };
 }
 
 const gapsOf = (sent: readonly { readonly at: number }[]) =>
@@ -99,6 +99,27 @@ test('while a venue is live, a frame comes at each change, and each 400 ms', asy
   become(committed);
   expect((await pass(100)).at(-1)?.words).toBe(0);
   expect((await pass(5_000)).length).toBeLessThanOrEqual(6);
+});
+
+test('and so it does while frames of price levels take seconds', async () => {
+  const { feeds, pass, become } = await startWorld();
+  let made = 0;
+  const make = () =>
+    new Promise<'late'>((resolve) => {
+      made += 1;
+      setTimeout(() => resolve('late'), 1_900);
+    });
+  const start = () => () => undefined;
+  for (let key = 0; key < 3; key++)
+    feeds.of(`levels ${key}`, () => ({ make, start, minMs: 250, maxMs: 900, maxLateMs: 60_000 }))({
+      isReady: true,
+      take: () => undefined,
+      onSilence: () => undefined,
+    });
+  become(pendingOf(1));
+  const sent = await pass(8_000);
+  expect(made).toBeGreaterThan(3);
+  expect(Math.max(...gapsOf(sent))).toBeLessThanOrEqual(400);
 });
 
 test('changes that come faster than 50 ms share a frame, which has the newest', async () => {

@@ -50,6 +50,7 @@ export class OverrideFrames {
     const key = JSON.stringify(['overrides', this.chain.chainId, form, routers]);
     let pace = form === 'builder' ? QUIET_PACE : RELAYER_PACE;
     return this.feeds.of(key, () => ({
+      isShort: true,
       make: async () => {
         const head = this.#heads.fresh();
         if (form === 'builder') pace = head?.block.pending?.republished ? LIVE_PACE : QUIET_PACE;
