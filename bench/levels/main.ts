@@ -29,9 +29,9 @@ interface Run {
 
 runBench({
   name: 'levels',
-  description: `Price levels of 20 live pools, of which 6 change twice a second, to many WebSockets: CPU time of a frame beside that of
-a bare broadcast of the same bytes, as it is and compressed. Then quotes while malformed calls of JSON-RPC come, 500 a second. Then calls to nodes for the frame that
-all get who have no key, with one of them and with many.`,
+  description: `The frame that all get who have no key, of 20 live pools, about as many as the demo shows on a chain, of which 6 change
+twice a second, to many WebSockets: CPU time of a frame beside that of a bare broadcast of the same bytes, as it is and compressed.
+Then quotes while malformed calls of JSON-RPC come, 500 a second. Then calls to nodes for that frame, with one reader and with many.`,
   options: {
     connections: ['WebSockets', 1_000],
     seconds: ['of each measurement', 20],
@@ -52,6 +52,10 @@ function changePrices(market: LiveMarket, count: number): () => void {
   const timer = setInterval(() => void update(market, market.pools.slice(0, count)), EVERY_MS);
   return () => clearInterval(timer);
 }
+
+/** The frame that all get who have no key and choose nothing. */
+const publicUrl = ({ url }: Pick<MeasuredProcess, 'url'>, { chain }: LiveMarket): string =>
+  `${url}/public/v1/evm/${chain.chainId}/price_levels`;
 
 /** CPU time of a frame to all connections, milliseconds, and its bytes. */
 interface FrameCost {
@@ -87,11 +91,11 @@ async function measureFrames(run: Run): Promise<void> {
   await sleep(2_000);
   stop();
   const stopChanges = changePrices(market, CHANGED);
-  const pools = market.pools.map(({ address }) => address).join();
-  const url = `${server.url}/public/v1/evm/${market.chain.chainId}/price_levels?pools=${pools}`;
+  const url = publicUrl(server, market);
   const alone = await costOf(run, server, { url, connections: 1 });
   const crowd = await costOf(run, server, { url, connections });
   const compressed = await costOf(run, server, { url, connections, isCompressed: true });
+  const { pamms, omitted } = (await (await fetch(url)).json()) as { pamms: unknown[]; omitted: number };
   stopChanges();
   const frame = 'x'.repeat(crowd.bytes);
   const broadcast = await costOf(run, bare, { url: bare.url, connections }, () => {
@@ -101,7 +105,9 @@ async function measureFrames(run: Run): Promise<void> {
   });
   const [ratio, toPlain] = [crowd.cpuMs / broadcast.cpuMs, compressed.cpuMs / crowd.cpuMs];
   const shown = ({ cpuMs, frames }: FrameCost) => `${cpuMs.toFixed(1)} ms, ${(frames / seconds).toFixed(1)} a second`;
-  print(`a frame of ${crowd.bytes} bytes to ${connections} connections, CPU: ${shown(crowd)}`);
+  print(
+    `a frame of ${pamms.length} pools, without ${omitted}: ${crowd.bytes} bytes to ${connections} connections, CPU: ${shown(crowd)}`,
+  );
   print(`  to one connection, reads and levels of all pools included: ${shown(alone)}`);
   print(`  bare broadcast of as many bytes: ${shown(broadcast)}`);
   print(`  ratio ${ratio.toFixed(2)}  ${verdicts.line('CPU of a frame/bare broadcast', ratio)}`);
@@ -143,7 +149,7 @@ async function measureCalls({ market, clients, connections, seconds, verdicts }:
   const node = await startRpcProxy(market.chain.rpcUrl);
   const server = await serveLiveMarket(market, node.url);
   const stop = changePrices(market, CHANGED);
-  const url = `${server.url}/public/v1/evm/${market.chain.chainId}/price_levels`.replace('http', 'ws');
+  const url = publicUrl(server, market).replace('http', 'ws');
   const callsWith = async (readers: number) => {
     await clients.ask({ do: 'open', url, connections: readers });
     await sleep(3_000);
