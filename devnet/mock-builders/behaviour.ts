@@ -24,6 +24,12 @@ export const Behaviour = z.discriminatedUnion('kind', [
 
 export type Behaviour = z.infer<typeof Behaviour>;
 
+/** Takes each message as `ack` does, but answers once its test says so. */
+export interface Held {
+  readonly kind: 'held';
+  readonly until: Promise<void>;
+}
+
 /** One message as a mock builder received it. Hex has 0x; integers are decimal strings. */
 export type Received = {
   /** Unix nanoseconds, with the resolution of the process's clock. */
@@ -48,7 +54,7 @@ export function nowNs(): bigint {
 
 /** What an endpoint's two halves share: how to behave, and what came in. */
 export type MockState = {
-  behaviour: Behaviour;
+  behaviour: Behaviour | Held;
   readonly received: Received[];
   /** What the relayer knows. */
   readonly relayer: MockRelayer;

@@ -53,6 +53,9 @@ function answer({ behaviour }: MockState, response: ServerResponse, id: number, 
     case 'slow-ack':
       setTimeout(() => send({ result }), behaviour.delayMs);
       break;
+    case 'held':
+      void behaviour.until.then(() => send({ result }));
+      break;
     case 'reject':
       send({ error: { code: -32000, message: behaviour.error } });
       break;

@@ -65,6 +65,7 @@ export async function answerRelayer(state: MockState, request: IncomingMessage, 
   const { behaviour } = state;
   const answer = answerUpdate(state, await text(request), key, state.connections);
   if (behaviour.kind === 'hanging') return;
+  if (behaviour.kind === 'held') await behaviour.until;
   if (behaviour.kind === 'close-after') return response.destroy();
   if (behaviour.kind === 'slow-ack') return setTimeout(() => response.end(answer), behaviour.delayMs);
   return response.end(behaviour.kind === 'garbage' ? GARBAGE : answer);

@@ -70,6 +70,9 @@ function answer({ behaviour }: MockState, ws: WebSocket, respond: () => Uint8Arr
     case 'slow-ack':
       setTimeout(send, behaviour.delayMs);
       break;
+    case 'held':
+      void behaviour.until.then(() => send());
+      break;
     case 'close-after':
       if (messages > behaviour.messages) ws.close();
       else send();

@@ -1,7 +1,12 @@
+import { BundleState } from '../../builders/submit/bundle/bundle-state.ts';
+import { EndpointQueues } from '../../builders/submit/queue/endpoint-queue.ts';
+import type { Hex } from '../../builders/submit/quote-update.ts';
+import { createLogger } from '../../runtime/logger.ts';
 import { createRedisDatabase } from '../harness/redis.ts';
 import { eventually } from './eventually.ts';
+import { holdAcks } from './hold-acks.ts';
 import { BSC, type Mocks, type PammAnswer, type PammBody, type Rig, startMocks, startRig } from './rig.ts';
-import { newUuid, signedTx } from './sample-updates.ts';
+import { newUuid, signedTx, submissionOf } from './sample-updates.ts';
 
 /** Mock builders and a Redis database for tests of the bundle builder; each test takes a rig of its own from it. */
 export async function startBundleBuilder() {
@@ -64,21 +69,35 @@ export class BundleRig {
     return this.#mocks.bundle.state.received.map(({ tx }) => tx);
   }
 
-  /** Holds the builder with one request, so that later pushes wait; they are acknowledged at once. */
-  async occupy(delayMs = 1_500): Promise<PammBody> {
-    const { state } = this.#mocks.bundle;
-    state.behaviour = { kind: 'slow-ack', delayMs };
-    const flying = await this.push({ responseTimeoutMs: 0 });
-    await this.answer(flying);
+  /**
+   * Holds the builder with one push, so that later ones wait until `release`. By its arrival the push has a minute,
+   * which no push has that comes over HTTP: a busy machine may take longer than three seconds until then.
+   */
+  async occupy(): Promise<{ readonly flying: PammBody; readonly release: () => void }> {
+    const release = holdAcks(this.#mocks.bundle);
+    const flying = await this.push();
+    const { replacementUuid, maxTimestamp } = flying;
+    const update = { chainId: BSC, tx: flying.tx as Hex, replacementUuid: replacementUuid as Hex };
+    const submission = submissionOf({ ...update, maxTimestamp: BigInt(maxTimestamp ?? 0) }, Date.now() + 60_000);
+    const endpointId = this.#mocks.endpointId('bundle');
+    const { redis, keys } = this.rig;
+    await new BundleState(redis, keys, endpointId).enqueue(submission, Date.now());
+    const queues = new EndpointQueues(redis, keys.prefix, createLogger('test', 'silent'));
+    await queues.add(endpointId, submission);
+    await queues.close();
     await eventually(() => this.sentTxs().includes(flying.tx));
-    state.behaviour = { kind: 'ack' };
-    return flying;
+    return { flying, release };
   }
 
   /** How a push ended at the bundle builder, once it has. */
   async outcome({ replacementUuid }: PammBody) {
     const outcomes = await this.rig.outcomes(replacementUuid);
     return outcomes.find(({ provider }) => provider.startsWith('bundle:'));
+  }
+
+  /** Resolves once a push waits for the builder. */
+  async waits({ replacementUuid }: PammBody): Promise<void> {
+    await eventually(async () => Boolean(await this.rig.redis.hexists(this.waitingKey, replacementUuid)));
   }
 
   /** Where waiting pushes are in Redis. */

@@ -7,6 +7,7 @@ import { type BundleRig, inSeconds, skip, startBundleBuilder } from './bundle-ri
 import { eventually } from './eventually.ts';
 import { BSC, type Rig } from './rig.ts';
 import { newUuid, submissionOf } from './sample-updates.ts';
+import { stopWallClock } from './stopped-clock.ts';
 
 /** The rules of the bundle builder but for its pauses, over HTTP from end to end. */
 
@@ -15,6 +16,7 @@ const DUPLICATE = skip('this quote is already queued or being sent');
 const SUPERSEDED = skip('superseded by a newer quote before sending');
 
 const builder = startedWorld(startBundleBuilder);
+const clock = stopWallClock();
 let bundles: BundleRig;
 let rig: Rig;
 
@@ -50,37 +52,43 @@ test('a maxTimestamp that has passed skips the bundle builder only', async () =>
 });
 
 test('a push whose maxTimestamp passes while it waits is skipped', async () => {
-  const flying = await bundles.occupy();
+  const { flying, release } = await bundles.occupy();
   const waiting = await bundles.push({ maxTimestamp: inSeconds(1) });
-  expect(await bundles.answer(waiting)).toEqual(skip('maxTimestamp passed while queued'));
+  const answer = bundles.answer(waiting);
+  await bundles.waits(waiting);
+  clock.pass(1_001);
+  release();
+  expect(await answer).toEqual(skip('maxTimestamp passed while queued'));
   expect(bundles.sentTxs()).toEqual([flying.tx]);
 });
 
 test('one request is in flight; of each uuid only the newest push waits and is sent next', async () => {
-  await bundles.occupy();
+  const { release } = await bundles.occupy();
   const [a, b] = [newUuid(), newUuid()];
   const first = await bundles.push({ replacementUuid: a });
   const answerToFirst = bundles.answer(first);
-  await eventually(async () => Boolean(await rig.redis.hexists(bundles.waitingKey, a)));
+  await bundles.waits(first);
   const other = await bundles.push({ replacementUuid: b, responseTimeoutMs: 0 });
   await bundles.answer(other);
   const newer = await bundles.push({ replacementUuid: a, replacementSeqNumber: 2, responseTimeoutMs: 0 });
   await bundles.answer(newer);
   expect(builder.mocks.bundle.state.received).toHaveLength(1);
   expect(await answerToFirst).toEqual(SUPERSEDED);
+  release();
   await eventually(() => builder.mocks.bundle.state.received.length === 3);
   expect(bundles.sentTxs().slice(1)).toEqual([newer.tx, other.tx]);
 });
 
 describe('a cancel', () => {
   test('never reaches the builder, removes the waiting push and recalls nothing in flight', async () => {
-    await bundles.occupy();
+    const { release } = await bundles.occupy();
     const waiting = await bundles.push({ replacementSeqNumber: 3 });
     const answerToWaiting = bundles.answer(waiting);
-    await eventually(async () => Boolean(await rig.redis.hexists(bundles.waitingKey, waiting.replacementUuid)));
+    await bundles.waits(waiting);
     const cancel = { ...waiting, tx: '0x', replacementSeqNumber: 4 };
     expect(await bundles.answer(cancel)).toEqual(skip('the request was a cancel'));
     expect(await answerToWaiting).toEqual(SUPERSEDED);
+    release();
     const next = await bundles.push();
     expect(await bundles.answer(next)).toMatchObject({ accepted: true });
     expect(bundles.sentTxs().slice(1)).toEqual([next.tx]);
@@ -129,11 +137,12 @@ describe('a quote that comes again', () => {
   });
 
   test('is skipped while its earlier copy is in flight, or waits', async () => {
-    const flying = await bundles.occupy();
+    const { flying, release } = await bundles.occupy();
     expect(await bundles.answer(flying)).toEqual(DUPLICATE);
     const waiting = await bundles.push({ responseTimeoutMs: 0 });
     expect(await bundles.answer(waiting)).toMatchObject({ pending: true });
     expect(await bundles.answer(waiting)).toEqual(DUPLICATE);
+    release();
     await eventually(() => builder.mocks.bundle.state.received.length === 2);
     expect(bundles.sentTxs()).toEqual([flying.tx, waiting.tx]);
   });
@@ -149,7 +158,7 @@ test('a push whose process died before it queued the job is sent when it comes a
 });
 
 test('the 257th uuid to wait is skipped; one that waits already may still replace its push', async () => {
-  await bundles.occupy(2_900);
+  const { release } = await bundles.occupy();
   const state = new BundleState(rig.redis, rig.keys, builder.mocks.endpointId('bundle'));
   const waiting = Array.from({ length: 256 }, () =>
     submissionOf({ chainId: BSC, replacementUuid: newUuid(), maxTimestamp: BigInt(inSeconds(4)) }),
@@ -161,6 +170,7 @@ test('the 257th uuid to wait is skipped; one that waits already may still replac
   const newer = await bundles.push({ replacementUuid, replacementSeqNumber: 2, responseTimeoutMs: 0 });
   expect(await bundles.answer(newer)).toMatchObject({ pending: true });
   expect(await rig.redis.hlen(bundles.waitingKey)).toBe(256);
+  release();
 });
 
 test.each([-38000, -32000])('a builder that already holds the bundle (code %i) has accepted it', async (code) => {

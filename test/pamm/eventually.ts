@@ -5,11 +5,11 @@ export async function eventually<T>(
   ask: () => T | Promise<T>,
   limitMs = 20_000,
 ): Promise<Exclude<T, undefined | false>> {
-  const giveUpAt = Date.now() + limitMs;
+  const giveUpAt = performance.now() + limitMs;
   for (;;) {
     const answer = await ask();
     if (answer !== undefined && answer !== false) return answer as Exclude<T, undefined | false>;
-    if (Date.now() > giveUpAt) throw new Error(describeWait(ask, limitMs));
+    if (performance.now() > giveUpAt) throw new Error(describeWait(ask, limitMs));
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }

@@ -1,11 +1,14 @@
 import { beforeEach, expect, test } from 'vitest';
 import { eventually } from './eventually.ts';
+import { holdAcks } from './hold-acks.ts';
 import { BSC, ETHEREUM, OTHER_KEY, type PammBody, ROTATED_KEY } from './rig.ts';
+import { stopWallClock } from './stopped-clock.ts';
 import { pammWorld } from './world.ts';
 
 /** A uuid belongs to the key that first used it: what another key sees and can do that knows it. */
 
 const { rig, mocks, bodies } = pammWorld();
+stopWallClock();
 
 beforeEach(() => {
   for (const mock of [mocks.stream, mocks.bundle, mocks.relayer]) mock.state.received.length = 0;
@@ -36,10 +39,9 @@ test.each([
 
 test("another key's cancel neither removes a push that waits at the bundle builder nor guards against the next", async () => {
   const { state } = mocks.bundle;
-  state.behaviour = { kind: 'slow-ack', delayMs: 1_500 };
+  const release = holdAcks(mocks.bundle);
   await rig.submit(BSC, bodies.bsc({ blockNumber: 20, responseTimeoutMs: 0 }));
   await eventually(() => state.received.length > 0);
-  state.behaviour = { kind: 'ack' };
   const waiting = bodies.bsc({ blockNumber: 21 });
   const answer = accepted(BSC, waiting);
   const queue = rig.keys.bundle(mocks.endpointId('bundle')).waiting;
@@ -48,6 +50,7 @@ test("another key's cancel neither removes a push that waits at the bundle build
     const foreign = await rig.submit(BSC, { ...waiting, ...changes, replacementSeqNumber: 1_000 }, OTHER_KEY);
     expect(foreign.providers).toMatchObject([FOREIGN, FOREIGN, FOREIGN]);
   }
+  release();
   expect(await answer).toEqual([true, true, true]);
   expect(await accepted(BSC, { ...waiting, blockNumber: 22, replacementSeqNumber: 2 })).toEqual([true, true, true]);
   for (const builder of ['stream', 'relayer'] as const) expect(sent(builder, waiting)).toEqual(['1', '2']);

@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { startRedis } from '../../local/services/redis.ts';
 import { startedWorld } from '../harness/open-world.ts';
 import { eventually } from './eventually.ts';
-import { ETHEREUM, startMocks, startRig } from './rig.ts';
+import { ETHEREUM, SHORT_LEASE_MS, startMocks, startRig } from './rig.ts';
 import { newUuid, signedTx } from './sample-updates.ts';
 import { startTcpProxy } from './tcp-proxy.ts';
 
@@ -17,7 +17,7 @@ const proxy = startedWorld(() => {
 const rig = startedWorld(() => {
   const url = new URL(redis.url);
   url.port = String(proxy.port);
-  return startRig(url.href, mocks);
+  return startRig(url.href, mocks, { leaseMs: SHORT_LEASE_MS });
 });
 let tx: string;
 beforeAll(async () => {

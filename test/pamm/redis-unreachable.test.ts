@@ -2,14 +2,14 @@ import { beforeAll, expect, test } from 'vitest';
 import { startRedis } from '../../local/services/redis.ts';
 import { startedWorld } from '../harness/open-world.ts';
 import { eventually } from './eventually.ts';
-import { ETHEREUM, startApi, startMocks, startRig } from './rig.ts';
+import { ETHEREUM, SHORT_LEASE_MS, startApi, startMocks, startRig } from './rig.ts';
 import { newUuid, signedTx } from './sample-updates.ts';
 
 /** What clients see while Redis is down, hangs, or comes back without its data. */
 
 const redis = startedWorld(startRedis);
 const mocks = startedWorld(startMocks);
-const rig = startedWorld(() => startRig(redis.url, mocks));
+const rig = startedWorld(() => startRig(redis.url, mocks, { leaseMs: SHORT_LEASE_MS }));
 let tx: string;
 beforeAll(async () => {
   tx = await signedTx(ETHEREUM);
@@ -63,15 +63,13 @@ test('503 within the deadline while Redis hangs', async () => {
   const prompt = await startApi(redis.url, mocks, rig.keys.prefix);
   process.kill(redis.pid(), 'SIGSTOP');
   try {
-    const times: number[] = [];
-    // On a busy machine the fastest of several shows the deadline.
-    while (times.length < 5 && !times.some((took) => took < 530)) {
+    // On a busy machine the client's own share may be long, too.
+    await eventually(async () => {
       const startedAt = performance.now();
       const { response, error } = await prompt.send(ETHEREUM, bodyOf(newUuid(), 1));
-      times.push(performance.now() - startedAt);
       expect([response.status, error]).toEqual([503, { error: 'Service temporarily unavailable' }]);
-    }
-    expect(Math.min(...times)).toBeLessThan(600);
+      return performance.now() - startedAt < 600;
+    });
   } finally {
     process.kill(redis.pid(), 'SIGCONT');
   }

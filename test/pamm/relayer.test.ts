@@ -1,12 +1,15 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { eventually } from './eventually.ts';
+import { holdAcks } from './hold-acks.ts';
 import { BSC, HTTP_RELAYER, type PammAnswer, type PammBody, RELAYER_KEY } from './rig.ts';
 import { newUuid, signedTx } from './sample-updates.ts';
+import { stopWallClock } from './stopped-clock.ts';
 import { pammWorld } from './world.ts';
 
 /** What the relayer does, as the third builder of a chain, from end to end. */
 
 const { rig, mocks, bodies } = pammWorld();
+const clock = stopWallClock();
 
 beforeEach(async () => {
   const { state } = mocks.relayer;
@@ -31,10 +34,13 @@ async function submit(changes: Partial<PammBody> = {}): Promise<Said> {
 
 const refused = (error: string) => ({ accepted: false, error });
 
+const received = (uuid: string) =>
+  mocks.relayer.state.received.filter(({ replacementUuid }) => replacementUuid === uuid);
+
 const sent = (uuid: string) =>
-  mocks.relayer.state.received
-    .filter(({ replacementUuid }) => replacementUuid === uuid)
-    .map(({ replacementSeqNumber, tx }) => (tx === '0x' ? `cancel ${replacementSeqNumber}` : replacementSeqNumber));
+  received(uuid).map(({ replacementSeqNumber, tx }) =>
+    tx === '0x' ? `cancel ${replacementSeqNumber}` : replacementSeqNumber,
+  );
 
 const outcomes = async (uuid: string) =>
   (await rig.outcomes(uuid)).filter(({ provider }) => provider.startsWith('relayer:'));
@@ -45,11 +51,10 @@ test('it gets the update with the key, and its time comes back in nanoseconds', 
   const said = await submit(body);
   expect(said).toEqual({ accepted: true, timestampNs: expect.anything() });
   expect(Math.abs(Number(said.timestampNs) / 1e6 - before)).toBeLessThan(20_000);
-  expect(mocks.relayer.state.received).toMatchObject([
+  expect(received(body.replacementUuid)).toMatchObject([
     {
       tx: body.tx,
       blockNumber: '77',
-      replacementUuid: body.replacementUuid,
       replacementSeqNumber: String(body.replacementSeqNumber),
     },
   ]);
@@ -106,11 +111,12 @@ describe('its rules', () => {
 describe('failures', () => {
   test('a slow answer delays no later update and belongs to its own', async () => {
     const { replacementUuid } = bodyOf();
-    mocks.relayer.state.behaviour = { kind: 'slow-ack', delayMs: 1_000 };
+    const release = holdAcks(mocks.relayer);
     const first = submit({ replacementUuid });
     await eventually(() => sent(replacementUuid).length === 1);
     mocks.relayer.state.behaviour = { kind: 'reject', error: 'only the second' };
     expect(await submit({ replacementUuid, replacementSeqNumber: 2 })).toEqual(refused('only the second'));
+    release();
     expect(await first).toMatchObject({ accepted: true });
     expect((await outcomes(replacementUuid)).map(({ outcome }) => outcome)).toEqual(['rejected', 'accepted']);
   });
@@ -125,8 +131,10 @@ describe('failures', () => {
 
   test.each(['hanging', 'garbage'] as const)('%s: the update is pending, and ends unanswered', async (kind) => {
     mocks.relayer.state.behaviour = { kind };
-    const body = bodyOf({ responseTimeoutMs: 300 });
+    const body = bodyOf({ responseTimeoutMs: 0 });
     expect(await submit(body)).toEqual({ accepted: false, pending: true });
+    await eventually(() => received(body.replacementUuid).length > 0);
+    clock.pass(3_250);
     const outcome = await eventually(async () => (await outcomes(body.replacementUuid))[0]);
     expect(outcome.outcome).toBe('unanswered');
   });
@@ -140,7 +148,7 @@ describe('failures', () => {
     // The relayer has it, and says so.
     const outcome = await eventually(async () => (await outcomes(body.replacementUuid))[0]);
     expect(outcome).toMatchObject({ outcome: 'rejected', error: 'stale seq' });
-    const connections = mocks.relayer.state.received.map(({ connection }) => connection);
+    const connections = received(body.replacementUuid).map(({ connection }) => connection);
     expect(new Set(connections).size).toBe(connections.length);
   });
 
@@ -181,13 +189,14 @@ describe('over HTTP', () => {
   });
 
   test('a slow answer delays no later update', async () => {
-    mocks.relayer.state.behaviour = { kind: 'slow-ack', delayMs: 1_500 };
+    const release = holdAcks(mocks.relayer);
     const replacementUuid = newUuid();
     const slow = post({ replacementUuid });
     await eventually(() => sent(replacementUuid).length === 1);
     mocks.relayer.state.behaviour = { kind: 'ack' };
-    expect(await Promise.race([slow, post()])).toMatchObject({ accepted: true });
+    expect(await post()).toMatchObject({ accepted: true });
     expect(await rig.outcomes(replacementUuid)).toEqual([]);
+    release();
     expect(await slow).toMatchObject({ accepted: true });
   });
 
@@ -222,7 +231,9 @@ describe('over HTTP', () => {
   test.each(['hanging', 'garbage'] as const)('%s: the update is pending, and ends unanswered', async (kind) => {
     mocks.relayer.state.behaviour = { kind };
     const replacementUuid = newUuid();
-    expect(await post({ replacementUuid, responseTimeoutMs: 300 })).toEqual({ accepted: false, pending: true });
+    expect(await post({ replacementUuid, responseTimeoutMs: 0 })).toEqual({ accepted: false, pending: true });
+    await eventually(() => received(replacementUuid).length > 0);
+    clock.pass(3_250);
     const end = await eventually(async () => (await rig.outcomes(replacementUuid))[0]);
     expect(end.outcome).toBe('unanswered');
   });

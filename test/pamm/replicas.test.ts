@@ -3,12 +3,13 @@ import { describe, expect, test } from 'vitest';
 import { withTimeout } from '../../runtime/with-timeout.ts';
 import { startedWorld } from '../harness/open-world.ts';
 import { eventually } from './eventually.ts';
-import { BSC, ETHEREUM, startApi } from './rig.ts';
+import { holdAcks } from './hold-acks.ts';
+import { BSC, ETHEREUM, SHORT_LEASE_MS, startApi } from './rig.ts';
 import { pammWorld } from './world.ts';
 
 /** Several API processes and workers that share one Redis act as one service. */
 
-const { rig, mocks, bodies, redis } = pammWorld();
+const { rig, mocks, bodies, redis } = pammWorld({ leaseMs: SHORT_LEASE_MS });
 /** Another replica of the rig's API. */
 const replica = startedWorld(() => startApi(redis.url, mocks, rig.keys.prefix, { responseTimeoutMs: 20_000 }));
 
@@ -32,16 +33,16 @@ describe('two API replicas', () => {
   });
 
   test('tell a client what an update at the other did to its own', async () => {
-    mocks.bundle.state.behaviour = { kind: 'slow-ack', delayMs: 1_500 };
+    const release = holdAcks(mocks.bundle);
     const before = mocks.bundle.state.received.length;
     await rig.submit(BSC, bodies.bsc({ blockNumber: 20, responseTimeoutMs: 0 }));
     await eventually(() => mocks.bundle.state.received.length > before);
-    mocks.bundle.state.behaviour = { kind: 'ack' };
     const waiting = bodies.bsc({ blockNumber: 21 });
     const answer = rig.submit(BSC, waiting);
     const queue = rig.keys.bundle(mocks.endpointId('bundle')).waiting;
     await eventually(async () => Boolean(await rig.redis.hexists(queue, waiting.replacementUuid)));
     await replica.submit(BSC, { ...waiting, replacementSeqNumber: 2, blockNumber: 22, responseTimeoutMs: 0 });
+    release();
     expect((await answer).providers[1]).toMatchObject({
       accepted: false,
       error: 'skipped: superseded by a newer quote before sending',

@@ -40,11 +40,18 @@ export const BSC = 31338;
 /** Its only builder is the relayer of {@link BSC}, over HTTP. */
 export const HTTP_RELAYER = 31339;
 
-/** Short enough for tests; production waits longer. A pause of a busy machine must not pass for a builder's silence. */
-export const QUICK_TIMES = {
-  leaseMs: 1_000,
-  dial: { minPauseMs: 100, maxPauseMs: 400 },
-};
+/** Pauses between dials; those of production are longer. */
+const DIAL = { minPauseMs: 100, maxPauseMs: 400 };
+/** No pause of a busy machine loses such a lease. */
+const LEASE_MS = 60_000;
+/** For tests in which a worker loses its lease. */
+export const SHORT_LEASE_MS = 1_000;
+
+interface RigOptions {
+  readonly leaseMs?: number;
+  /** Whether updates of Ethereum are simulated. */
+  readonly simulate?: boolean;
+}
 
 /**
  * How long the rig's API waits for builders: as long as a slow machine may need. What builders say is then in the
@@ -132,7 +139,11 @@ function chainOf(chainId: number, pamm: unknown): ChainConfig {
 /**
  * A worker and an API on one Redis, in this process, with real sockets between all parts; resolves once they are up.
  */
-export async function startRig(redisUrl: string, mocks: Mocks, simulate = false) {
+export async function startRig(
+  redisUrl: string,
+  mocks: Mocks,
+  { leaseMs = LEASE_MS, simulate = false }: RigOptions = {},
+) {
   const queuePrefix = `t${randomBytes(6).toString('hex')}`;
   const logger = createLogger('test', process.env.TEST_LOG_LEVEL ?? 'silent');
   const registry = createMetrics('test');
@@ -153,7 +164,7 @@ export async function startRig(redisUrl: string, mocks: Mocks, simulate = false)
     simulate,
     metrics: registry,
     logger,
-    times: QUICK_TIMES,
+    times: { leaseMs, dial: DIAL },
   });
   await eventually(() => streams.every(({ state, before }) => state.connections > before), 30_000);
   return {

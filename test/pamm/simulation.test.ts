@@ -13,7 +13,7 @@ const redis = startedWorld(createRedisDatabase);
 const mocks = startedWorld(startMocks);
 const rig = startedWorld(() => {
   const chains = mocks.chains.map((chain) => (chain.chainId === ETHEREUM ? { ...chain, rpcUrls: [anvil.url] } : chain));
-  return startRig(redis.url, { ...mocks, chains }, true);
+  return startRig(redis.url, { ...mocks, chains }, { simulate: true });
 });
 
 async function submit(chainId: number, changes: Partial<PammBody> = {}): Promise<PammAnswer> {
