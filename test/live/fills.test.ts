@@ -11,6 +11,7 @@ import {
   relayerSource,
   startLiveWorld,
   updateAll,
+  waitForLive,
   waitForUpdates,
 } from './live-world.ts';
 import { randomInput } from './random-input.ts';
@@ -55,7 +56,8 @@ async function fillOnce(random: Random): Promise<void> {
   const { market } = world;
   const { builder, pools } = market;
   const updates = await updateAll(market, () => BigInt(random.integer(190, 210)));
-  const { results } = await waitForUpdates(world, updates);
+  await waitForUpdates(world, updates);
+  const { results } = await waitForLive(world);
   const { number, timeSecs } = builder.block();
   const target = { kind: 'live', targetBlockNumber: Number(number), targetTimestamp: Number(timeSecs) };
   const trades = results.flatMap((result, index) => {

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Address, erc20Abi, parseEventLogs, type TransactionReceipt } from 'viem';
+import { expect, vi } from 'vitest';
 import type { z } from 'zod';
 import type { BatchResponse, Quote } from '../../api/quotes/quote-schema.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
@@ -123,6 +124,17 @@ export async function waitForUpdates(
     `the API did not take the frame of the builder: ${kinds} ${JSON.stringify(overrides?.blockOverrides)}`,
   );
 }
+
+/**
+ * Waits until the API has read all pools in the block being built, with their depth: those that nodes do not give in
+ * time, as on a busy machine, are of the last block.
+ */
+export const waitForLive = ({ batch }: LiveWorld, of?: Batches): Promise<Batch> =>
+  vi.waitFor(async () => {
+    const answer = await batch({}, of);
+    for (const result of answer.results) expect(result).toMatchObject({ quote: { basis: { kind: 'live' } } });
+    return answer;
+  });
 
 /** What a pool paid in a trade, by the transfers of the token. */
 export function paidBy(

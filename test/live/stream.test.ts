@@ -6,7 +6,15 @@ import type { QuoteUpdate } from '../../devnet/live/maker.ts';
 import { startedWorld } from '../harness/open-world.ts';
 import { Book } from '../stream/book.ts';
 import { connectSse } from '../stream/stream-connection.ts';
-import { type LiveQuote, startLiveStream, startLiveWorld, updateAll, waitForUpdates } from './live-world.ts';
+import {
+  batchesOf,
+  type LiveQuote,
+  startLiveStream,
+  startLiveWorld,
+  updateAll,
+  waitForLive,
+  waitForUpdates,
+} from './live-world.ts';
 
 /** Most changes of a pool that a stream sends between two blocks, in a second. */
 const MAX_PER_SEC = 4;
@@ -84,7 +92,7 @@ test('a connection resumes within a block, and gets what changed meanwhile', asy
   const first = openClient();
   await until('live quotes', () => first.quotes().length === 4 && first.quotes().every(isLive) && first.book.isWhole);
   first.close();
-  await waitForUpdates(world, await updateAll(market, () => 205n));
+  await waitForUpdates(world, await updateAll(market, () => 205n), batchesOf(api));
   const second = openClient(first.book.lastId);
   await until('all changes', () => second.quotes().length === 4 && second.quotes().every(isLive));
   expect(second.book.events).not.toContain('gap');
@@ -96,8 +104,8 @@ test.each(['websocket', 'sse', 'batch'] as const)(
   async (transport) => {
     const { market, config } = world;
     const pools = market.pools.map(({ address }) => address);
-    const updates = await updateAll(market, () => 201n);
-    await waitForUpdates(world, updates);
+    await waitForUpdates(world, await updateAll(market, () => 201n), batchesOf(api));
+    await waitForLive(world, batchesOf(api));
     const fetchBatches: typeof fetch = async (input, init) =>
       String(input).includes('/stream?') ? Response.json({ error: 'no events' }, { status: 503 }) : fetch(input, init);
     for (const basis of ['live', 'committed', undefined] as const) {

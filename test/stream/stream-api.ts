@@ -70,6 +70,7 @@ export async function startStreamApi({ chain, directory, ...options }: StreamApi
   const { sharedBy, clockAheadMs = 0 } = options;
   const clocks = { now: () => performance.now(), wallClock: () => Date.now() + clockAheadMs };
   const sharedRedis = sharedBy && new Redis(sharedBy.redisUrl);
+  await sharedRedis?.ping();
   const shared = sharedRedis && (await startSharedClock(sharedRedis, clocks));
   const wallClock = shared?.clock;
   const opening = { chains, directory, database, metrics, logger, stream: options.stream, wallClock };
