@@ -1,46 +1,48 @@
-import { once } from 'node:events';
 import { expect, test, vi } from 'vitest';
 import { ChainsFile } from './chains-schema.ts';
 import { readEnvironment } from './environment.ts';
 import { withoutRemovedKeys } from './removed-settings.ts';
 
-async function warningOf(act: () => void): Promise<string> {
-  const warned = once(process, 'warning');
-  act();
-  const [warning] = await warned;
-  return `${warning.name}: ${warning.message}`;
+/** What is reported meanwhile. A process reports each text once: no two tests have the same. */
+function warningsOf(act: () => void): string[] {
+  const emitted = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
+  try {
+    act();
+    return emitted.mock.calls.map(([text, name]) => `${name}: ${text}`);
+  } finally {
+    emitted.mockRestore();
+  }
 }
 
-test('a removed key is dropped with a warning that names its replacement, and all others stay', async () => {
-  const chains = [1, 2].map((chainId) => ({ chainId, readBudget: { callsAtOnce: 2, callsPerMinute: 240 } }));
-  const warnings = vi.spyOn(process, 'emitWarning');
+test('a removed key is dropped with a warning that names its replacement, and all others stay', () => {
+  const chains = [1, 2].map((chainId) => ({ chainId, pollMs: 2, readBudget: { callsPerMinute: 240 } }));
   let kept: unknown;
-  const warning = await warningOf(() => {
-    kept = withoutRemovedKeys({ chains, callsAtOnce: 3 });
-  });
-  expect(warning).toBe(
-    'ConfigWarning: CHAINS_CONFIG: chains.readBudget.callsAtOnce is no longer used: two calls of each kind are made at a time',
-  );
-  expect(kept).toEqual({
-    chains: [1, 2].map((chainId) => ({ chainId, readBudget: { callsPerMinute: 240 } })),
-    callsAtOnce: 3,
+  const warnings = warningsOf(() => {
+    kept = withoutRemovedKeys({ chains, pollMs: 3 });
   });
   // Once, whatever the number of chains.
-  expect(warnings).toHaveBeenCalledTimes(1);
-});
-
-test('a renamed key keeps its value, with a warning that names the new one', async () => {
-  let kept: unknown;
-  const warning = await warningOf(() => {
-    kept = withoutRemovedKeys({ chains: [{ readBudget: { minWorthUsd: 10 } }] });
+  expect(warnings).toEqual([
+    'ConfigWarning: CHAINS_CONFIG: chains.pollMs is no longer used: the chain is polled when blocks are due',
+  ]);
+  expect(kept).toEqual({
+    chains: [1, 2].map((chainId) => ({ chainId, readBudget: { callsPerMinute: 240 } })),
+    pollMs: 3,
   });
-  expect(warning).toBe('ConfigWarning: CHAINS_CONFIG: chains.readBudget.minWorthUsd is now called minFundedUsd');
-  expect(kept).toEqual({ chains: [{ readBudget: { minFundedUsd: 10 } }] });
 });
 
-test('a removed environment variable that is set is reported', async () => {
-  const warning = await warningOf(() => readEnvironment([], { API_PROCESSES: '5' }));
-  expect(warning).toBe('ConfigWarning: API_PROCESSES is no longer used: start several processes with REUSE_PORT=on');
+test('a renamed key keeps its value, with a warning that names the new one', () => {
+  let kept: unknown;
+  const warnings = warningsOf(() => {
+    kept = withoutRemovedKeys({ history: { depthPools: 10 } });
+  });
+  expect(warnings).toEqual(['ConfigWarning: CHAINS_CONFIG: history.depthPools is now called persistencePools']);
+  expect(kept).toEqual({ history: { persistencePools: 10 } });
+});
+
+test('a removed environment variable that is set is reported', () => {
+  expect(warningsOf(() => readEnvironment([], { API_PROCESSES: '5' }))).toEqual([
+    'ConfigWarning: API_PROCESSES is no longer used: start several processes with REUSE_PORT=on',
+  ]);
 });
 
 test('budgets of an old file load, with what is left of them', () => {
