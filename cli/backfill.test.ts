@@ -4,10 +4,13 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import pg from 'pg';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { migrate } from '../db/migrate.ts';
+import { readRepairs } from '../indexer/backfill/repair.ts';
 import { backfill, killLeftCommands } from '../test/backfill/backfill-world.ts';
 import { createDatabase } from '../test/harness/database.ts';
+import { createOnchainTables, ONCHAIN_SCHEMA } from '../test/harness/onchain-tables.ts';
 import { startedWorld } from '../test/harness/open-world.ts';
 
 const home = startedWorld(createDatabase);
@@ -91,4 +94,16 @@ test('interrupted, it says how to continue, and continues', async () => {
     expect(await command.ended).toBe(130);
     expect(command.stderr()).toMatch(/^interrupted: the same command continues$/m);
   }
+});
+
+test('of what an indexer repairs by itself, a difference that two comparisons found is no part yet', async () => {
+  const database = new pg.Pool({ connectionString: home.url, max: 1 });
+  onTestFinished(() => database.end());
+  await createOnchainTables(database);
+  await database.query(
+    `INSERT INTO operator.index_audit VALUES (7, $1, $1, $2, now(), 90, 80, NULL, now(), now(), '{totals}', '{}')`,
+    [`0x${'a'.repeat(40)}`, ONCHAIN_SCHEMA],
+  );
+  expect([...(await readRepairs(database)).fromBlocks]).toEqual([[7, 81]]);
+  expect(await run(['--repair', '--due'])).toEqual({ exitCode: 0, stdout: 'Nothing to repair.\n', stderr: '' });
 });

@@ -7,7 +7,7 @@ import { loadChainsFile } from '../config/load-chains.ts';
 import type { BackfillBegin } from '../db/backfill-messages.ts';
 import { dropSchema } from '../indexer/backfill/drop.ts';
 import { InterruptedError } from '../indexer/backfill/interrupted.ts';
-import { readRepairs } from '../indexer/backfill/repair.ts';
+import { inferredFactories, readRepairs } from '../indexer/backfill/repair.ts';
 import type { BackfillReport } from '../indexer/backfill/run.ts';
 import { indexedChains } from '../indexer/deployments.ts';
 import { listIndexSchemas } from '../indexer/publication/index-schemas.ts';
@@ -16,7 +16,7 @@ import { chainIdArgument } from './arguments.ts';
 import { addCommand, type JsonOption, onDatabase, printResult, type Result, withDatabase } from './run-command.ts';
 import { formatTable } from './table.ts';
 
-type RunOptions = JsonOption & { chains?: number[] | 'all'; repair?: true; schema?: string; fresh?: true };
+type RunOptions = JsonOption & { chains?: number[] | 'all'; repair?: true; due?: true; schema?: string; fresh?: true };
 
 const program = new Command('backfill')
   .description(
@@ -29,6 +29,7 @@ const program = new Command('backfill')
       'fetch again what differs from the chain, by the audit of the index; ends where nothing does',
     ).conflicts('chains'),
   )
+  .addOption(new Option('--due', 'of --repair, only what an indexer repairs by itself').hideHelp())
   .option('--schema <name>', 'schema to fill; default: that of an unfinished run, or the next number', schemaArgument)
   .option('--fresh', 'give up an unfinished run: drop its schema and begin again')
   .option('--json', 'print one JSON object per line: begin, progress, end')
@@ -64,14 +65,15 @@ program
   .argument('<schema...>', 'as list names them')
   .action((schemas: string[]) => withDatabase((database) => drop(database, schemas), 'ptd_indexer'));
 
-async function run(database: pg.Pool, { chains, repair, schema, fresh, json }: RunOptions): Promise<void> {
+async function run(database: pg.Pool, { chains, repair, due, schema, fresh, json }: RunOptions): Promise<void> {
   const configured = indexedChains(loadChainsFile(readEnvironment(['CHAINS_CONFIG']).CHAINS_CONFIG).chains);
   if (configured.length === 0) throw new ConfigError('CHAINS_CONFIG: no chain has an enabled deployment');
-  const { fromBlocks, attempt } = (repair && (await readRepairs(database))) ?? {};
+  const inferred = due && inferredFactories(configured);
+  const { fromBlocks, attempts } = (repair && (await readRepairs(database, inferred))) ?? {};
   if (fromBlocks?.size === 0) return printResult(json, { type: 'end', repaired: [] }, 'Nothing to repair.\n');
   const chosen = fromBlocks ? [...fromBlocks.keys()] : chains;
   const refetch = chosen === undefined ? null : chainIdsOf(chosen, configured);
-  const request = { schema, refetch, fromBlocks, attempt, fresh: fresh === true };
+  const request = { schema, refetch, fromBlocks, attempts, fresh: fresh === true };
   const report = (line: BackfillReport) => {
     printResult(json, line, `${describe(line)}\n`);
     if (line.type === 'begin') process.send?.(line satisfies BackfillBegin);

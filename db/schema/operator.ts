@@ -243,6 +243,7 @@ export const backfills = operator.table('backfill', {
   servedAt: instant('served_at'),
   replaced: text('replaced'),
   attempt: integer('attempt').notNull().default(0),
+  attempts: integer('attempts').array().notNull().default([]),
 });
 
 export const migrations = operator.table('migration', {

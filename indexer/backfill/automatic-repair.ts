@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
 import type { ChainConfig } from '../../config/chains-schema.ts';
-import { storedLayout } from '../../protocol/layouts/adapters.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { pause } from '../../runtime/pause.ts';
 import { PROJECT_ROOT } from '../../runtime/project-root.ts';
@@ -11,7 +10,7 @@ import { startRepeating } from '../../runtime/repeat.ts';
 import type { ClaimedIndex } from '../publication/claim-index.ts';
 import { listIndexSchemas } from '../publication/index-schemas.ts';
 import { dropRepaired } from './drop.ts';
-import { type InferredFactory, readRepairs } from './repair.ts';
+import { inferredFactories, readRepairs } from './repair.ts';
 
 const BACKFILL = `${PROJECT_ROOT}dist/backfill.mjs`;
 const POLL_MS = 10_000;
@@ -41,14 +40,15 @@ export function repairIndex(
   logger: Logger,
 ): AutomaticRepair {
   let running: Promise<void> = Promise.resolve();
-  const inferred = chains.flatMap(inferredFactories);
+  const inferred = inferredFactories(chains);
   const isBeingReplaced = async () =>
     (await listIndexSchemas(database)).some(({ name, served, written }) => written && (name !== schema || !served));
   const poll = async (): Promise<number> => {
-    const { fromBlocks, attempt } = await readRepairs(database, inferred);
+    const { fromBlocks, attempts } = await readRepairs(database, inferred);
     if (fromBlocks.size === 0 || (await isBeingReplaced())) return POLL_MS;
     const dropped = await dropRepaired(database);
-    logger.warn({ fromBlocks: Object.fromEntries(fromBlocks), attempt, dropped }, 'a backfill repairs the index');
+    const due = { fromBlocks: Object.fromEntries(fromBlocks), attempts: Object.fromEntries(attempts) };
+    logger.warn({ ...due, dropped }, 'a backfill repairs the index');
     running = runRepair(env, logger).catch((err: unknown) => logger.error({ err }, 'the repair of the index failed'));
     await running;
     return PAUSE_MS;
@@ -64,12 +64,9 @@ export function repairIndex(
   return { settled: () => Promise.race([running, pause(SETTLE_MS)]) };
 }
 
-const inferredFactories = ({ chainId, deployments }: Pick<ChainConfig, 'chainId' | 'deployments'>): InferredFactory[] =>
-  deployments.flatMap(({ poolFactory: factory, layout }) => (storedLayout(layout) ? [{ chainId, factory }] : []));
-
 /** Runs the command of a repair, and logs what it reports. */
 async function runRepair(env: NodeJS.ProcessEnv, logger: Logger): Promise<void> {
-  const child = spawn(process.execPath, [BACKFILL, '--repair', '--json'], {
+  const child = spawn(process.execPath, [BACKFILL, '--repair', '--due', '--json'], {
     stdio: ['ignore', 'pipe', 2, 'ipc'],
     cwd: PROJECT_ROOT,
     env,

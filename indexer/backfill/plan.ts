@@ -17,7 +17,7 @@ export type BackfillPlan = {
   readonly replaces: string | null;
   /** Ids of the chains whose logs are fetched from their nodes again. */
   readonly refetched: readonly number[];
-  /** Of a repair, how many in a row it makes that were for one difference; 0 of others. */
+  /** Of a repair, how many in a row it makes that were for one difference of a chain; 0 of others. */
   readonly attempt: number;
   /** Whether this run continues an interrupted one. */
   readonly resumed: boolean;
@@ -33,8 +33,8 @@ export type PlanRequest = {
    * any chains: what still differs then is for the next one.
    */
   readonly fromBlocks?: ReadonlyMap<number, number> | undefined;
-  /** Of a repair, as of {@link BackfillPlan}. */
-  readonly attempt?: number | undefined;
+  /** Of a repair, by chain id: how many in a row it makes that were for one difference. */
+  readonly attempts?: ReadonlyMap<number, number> | undefined;
   /** Gives up an unfinished run instead of continuing it. */
   readonly fresh: boolean;
 };
@@ -53,7 +53,7 @@ export class ReadersOfCacheError extends AppError {
  */
 export async function planBackfill(
   database: pg.Pool,
-  { schema: chosen, refetch, fromBlocks, attempt = 0, fresh }: PlanRequest,
+  { schema: chosen, refetch, fromBlocks, attempts, fresh }: PlanRequest,
 ): Promise<BackfillPlan> {
   const schemas = await listIndexSchemas(database);
   const names = schemas.map(({ name }) => name);
@@ -69,13 +69,16 @@ export async function planBackfill(
     throw new ConfigError(`--chains: the unfinished backfill into "${schema}" was begun ${begun}; --fresh gives it up`);
   }
   const refetched = refetch ?? [];
+  const ofChains = attempts ? refetched.map((chainId) => attempts.get(chainId) ?? 1) : [];
+  const attempt = Math.max(0, ...ofChains);
   if (fresh) await dropSchema(database, schema);
   else if (refetched.length > 0 && names.includes(schema)) {
     throw new ConfigError(`--chains: "${schema}" has rows of these chains already; --fresh removes it first`);
   }
   await assertIndexOrFree(database, schema);
   await inTransaction(database, 'READ COMMITTED', async (client) => {
-    const row = { refetchedChains: [...refetched], attempt, begunAt: sql`now()`, servedAt: null, replaced: null };
+    const chosenChains = { refetchedChains: [...refetched], attempt, attempts: ofChains };
+    const row = { ...chosenChains, begunAt: sql`now()`, servedAt: null, replaced: null };
     await queriesOn(client)
       .insert(backfills)
       .values({ schema, ...row })

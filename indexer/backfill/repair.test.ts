@@ -19,9 +19,9 @@ async function differ(chainId: number, agreed: number | null): Promise<void> {
 
 /** Ends a repair of what is due for one, begun so many minutes ago. @returns its number in a row */
 async function repair(minutesAgo: number): Promise<number> {
-  const { fromBlocks, attempt } = await readRepairs(database.pool, []);
+  const { fromBlocks, attempts } = await readRepairs(database.pool, []);
   const refetch = [...fromBlocks.keys()];
-  const plan = await planBackfill(database.pool, { refetch, attempt, fresh: false });
+  const plan = await planBackfill(database.pool, { refetch, attempts, fresh: false });
   await recordServed(database.pool, plan);
   const begun = `now() - interval '${minutesAgo} minutes'`;
   await database.pool.query(`UPDATE operator.backfill SET begun_at = ${begun} WHERE schema = $1`, [plan.schema]);
@@ -75,7 +75,39 @@ test('what a repair does not end waits twice as long for each further one, a wee
   expect(await due()).toEqual([[OTHER, 71]]);
   // A comparison has agreed since: what differs now is another difference.
   await differ(CHAIN, 80);
-  expect(await readRepairs(database.pool, [])).toMatchObject({ attempt: 1 });
+  expect((await readRepairs(database.pool, [])).attempts.get(CHAIN)).toBe(1);
+});
+
+test('a repair of other pools or chains counts for none that it does not repair', async () => {
+  await database.pool.query('TRUNCATE operator.index_audit, operator.backfill');
+  await differ(CHAIN, null);
+  await differ(OTHER, 70);
+  expect(await repair(0)).toBe(1);
+  await pass(21);
+  expect(await repair(0)).toBe(2);
+  // That was the second attempt of one chain, and the first one of the other.
+  await differ(OTHER, null);
+  await pass(21);
+  expect(await due()).toEqual([[OTHER, 0]]);
+  await pass(20);
+  expect((await readRepairs(database.pool, [])).attempts).toEqual(new Map([[CHAIN, 3], [OTHER, 2]]));
+  // Another pool of the chain is due while the first one waits: its repair leaves the wait of the first.
+  expect(await repair(0)).toBe(3);
+  await database.pool.query(
+    `INSERT INTO operator.index_audit SELECT chain_id, $1, factory, index_schema, tried_at, audited_block, 90, suspected_at_block,
+       differs_since, last_difference_at, differences, shown FROM operator.index_audit WHERE chain_id = $2`,
+    [RIGHT, CHAIN],
+  );
+  await database.pool.query('DELETE FROM operator.index_audit WHERE chain_id = $1', [OTHER]);
+  await database.pool.query('DELETE FROM operator.backfill WHERE attempt < 3');
+  const found = async () => {
+    const { fromBlocks, attempts } = await readRepairs(database.pool, []);
+    return [...fromBlocks].map((each) => [...each, attempts.get(CHAIN)]);
+  };
+  await pass(11);
+  expect(await found()).toEqual([[CHAIN, 91, 3]]);
+  await pass(70);
+  expect(await found()).toEqual([[CHAIN, 0, 4]]);
 });
 
 const FACTORY: Address = `0x${'c'.repeat(40)}`;

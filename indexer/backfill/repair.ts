@@ -1,6 +1,8 @@
 import type pg from 'pg';
 import type { Address } from 'viem';
+import type { ChainConfig } from '../../config/chains-schema.ts';
 import { loadStatement } from '../../db/load-statement.ts';
+import { storedLayout } from '../../protocol/layouts/adapters.ts';
 
 /** A log that one of two indexes lacks: `missing` in the one that served, or `extra` there. */
 export interface RepairedLog {
@@ -21,8 +23,8 @@ export interface InferredFactory {
 export interface Repairs {
   /** By chain id, the first block whose logs are fetched again. */
   readonly fromBlocks: ReadonlyMap<number, number>;
-  /** 1, or more where repairs before it did not end the same difference. */
-  readonly attempt: number;
+  /** By chain id: 1, or more where repairs before it did not end the same difference. */
+  readonly attempts: ReadonlyMap<number, number>;
 }
 
 const chainsToRepair = loadStatement<{
@@ -37,7 +39,7 @@ const repairedLogs = loadStatement<RepairedLog>('./repaired-logs.sql', import.me
  * block at which all of them agreed, or since the first one. Empty where nothing differs,
  * and for ten minutes after a backfill began.
  *
- * @param inferred given by an indexer that repairs by itself. Leaves out what differed in two comparisons alone, chains
+ * @param inferred given where an indexer repairs by itself. Leaves out what differed in two comparisons alone, chains
  * that were repaired thrice within a day, what the last repair did not end, for a time that doubles, and what may
  * differ because the layout of one of these factories is read wrongly
  */
@@ -48,9 +50,17 @@ export async function readRepairs(database: pg.Pool, inferred?: readonly Inferre
     factories.map(({ chainId }) => chainId),
     factories.map(({ factory }) => factory),
   ]);
-  const fromBlocks = new Map(rows.map(({ chainId, fromBlock }) => [chainId, fromBlock]));
-  return { fromBlocks, attempt: Math.max(1, ...rows.map(({ attempt }) => attempt)) };
+  return {
+    fromBlocks: new Map(rows.map(({ chainId, fromBlock }) => [chainId, fromBlock])),
+    attempts: new Map(rows.map(({ chainId, attempt }) => [chainId, attempt])),
+  };
 }
+
+/** The factories of chains whose layout is inferred. */
+export const inferredFactories = (chains: readonly Pick<ChainConfig, 'chainId' | 'deployments'>[]): InferredFactory[] =>
+  chains.flatMap(({ chainId, deployments }) =>
+    deployments.flatMap(({ poolFactory: factory, layout }) => (storedLayout(layout) ? [{ chainId, factory }] : [])),
+  );
 
 /**
  * Compares events of pools in two indexes, up to the last final block of the older one:
