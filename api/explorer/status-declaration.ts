@@ -10,7 +10,8 @@ const Age = z.int().nonnegative().nullable();
 const AgreedBlock = Block.describe('Last final block at which both agreed; null without one.');
 
 const Audit = documented('IndexAudit', 'How the index compares with the storage of the chain, at final blocks.', {
-  auditedToBlock: Block.describe('Newest block at which pools were compared; null before the first time.'),
+  auditedToBlock: Block.describe('Newest block at which any pool was compared; null before the first time.'),
+  unreadPools: z.int().describe('Pools and factories that no node gave at their last comparison.'),
   differingPools: z
     .array(z.strictObject({ poolAddress: Address.describe('The pool.'), agreedBlock: AgreedBlock }))
     .readonly()
@@ -98,7 +99,13 @@ const STATUS_EXAMPLE: ServiceStatus = {
       listingAgeSecs: 2,
       fiatPriceAgeSecs: 45,
       fiatPricesLost: false,
-      audit: { auditedToBlock: 40043150, differingPools: [], differingFactories: [], lastDifferenceAt: null },
+      audit: {
+        auditedToBlock: 40043150,
+        unreadPools: 0,
+        differingPools: [],
+        differingFactories: [],
+        lastDifferenceAt: null,
+      },
       faultyNodes: [],
     },
   ],

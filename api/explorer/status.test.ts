@@ -60,6 +60,7 @@ const AGES = {
   fiatPricesLost: true,
   audit: {
     auditedToBlock: 970,
+    unreadPools: 3,
     differingPools: [{ poolAddress: `0x${'1'.repeat(40)}`, agreedBlock: 900 }],
     differingFactories: [{ factory: `0x${'2'.repeat(40)}`, agreedBlock: null }],
     lastDifferenceAt: 4_990,

@@ -6,7 +6,7 @@ SELECT f.address, substr(c.finalized_checkpoint, 27, 16)::float8 AS block,
        CASE WHEN a.address IS NOT NULL THEN json_build_object(
          'indexSchema', a.index_schema, 'auditedBlock', a.audited_block, 'agreedBlock', a.agreed_block,
          'suspectedAtBlock', a.suspected_at_block, 'differsSince', a.differs_since, 'lastDifferenceAt', a.last_difference_at,
-         'differences', a.differences, 'shown', a.shown) END AS before,
+         'differences', a.differences, 'shown', a.shown, 'isUnread', a.is_unread) END AS before,
        (SELECT count(*) FROM :"schema".pool p WHERE p.chain_id = $1 AND p.factory = f.address
          AND p.created_block_number <= substr(c.finalized_checkpoint, 27, 16)::int8)::int4 AS pools
 FROM unnest($3::text[]) AS f (address)

@@ -94,9 +94,10 @@ describe('over random outcomes', () => {
   const isDifference = ({ agreedBlock }: AuditState, outcome: Outcome) =>
     outcome.kind === 'differs' || (outcome.kind === 'unproven' && agreedBlock === null && outcome.facts.length > 0);
 
-  it('1: what was not found out changes nothing', () =>
+  it('1: what was not found out changes nothing else', () =>
     steps((before, { outcome }, { state, effect }) => {
-      if (outcome.kind === 'unknown') expect([state, effect]).toEqual([before, null]);
+      if (outcome.kind === 'unknown') expect([state, effect]).toEqual([{ ...before, isUnread: true }, null]);
+      else expect(state.isUnread).toBe(false);
     }));
 
   it('2, 6: a difference counts only after an earlier one, and a later block', () =>

@@ -14,6 +14,8 @@ export interface AuditState {
   readonly differences: readonly string[];
   /** What has agreed with a value other than zero. */
   readonly shown: readonly string[];
+  /** Whether the last comparison found nothing out. */
+  readonly isUnread: boolean;
 }
 
 /** The end of a comparison: its outcome, the newest indexed block when the index was read, and the time. */
@@ -34,12 +36,13 @@ export const NEVER_AUDITED: AuditState = {
   lastDifferenceAt: null,
   differences: [],
   shown: [],
+  isUnread: false,
 };
 
 /**
  * Takes the outcome of a comparison.
  *
- * 1. A comparison that found nothing out changes nothing.
+ * 1. A comparison that found nothing out changes nothing else, and all others end that.
  * 2. A difference counts when a second comparison in a row finds one, and the index has taken a block since the first:
  *    after a reorganisation of another chain, Ponder takes final events of this one back until its next block.
  * 3. One comparison in which both agree ends a difference, as does one in which nothing that differs counts.
@@ -51,9 +54,9 @@ export function nextAudit(
   state: AuditState,
   { outcome, indexedBlock, now }: AuditEvent,
 ): { readonly state: AuditState; readonly effect: AuditEffect } {
-  if (outcome.kind === 'unknown') return { state, effect: null };
+  if (outcome.kind === 'unknown') return { state: { ...state, isUnread: true }, effect: null };
   const shown = [...new Set([...state.shown, ...outcome.shown])].sort();
-  const audited = { ...state, auditedBlock: outcome.block, shown };
+  const audited = { ...state, auditedBlock: outcome.block, shown, isUnread: false };
   if (outcome.kind === 'agrees' || (outcome.kind === 'unproven' && !isWrongFromStart(state, outcome))) {
     const { agreedBlock, differences } =
       outcome.kind === 'agrees'

@@ -18,7 +18,7 @@ WITH point AS MATERIALIZED (
   WHERE r.chain_id = $1 AND r.checkpoint > point.checkpoint ORDER BY r.pool, r.operation_id
 ), next AS MATERIALIZED (
   SELECT p.address, p.highest_bin - p.lowest_bin + 1 AS bins, point.block, point.block_timestamp, point.indexed_block, a.address IS NOT NULL AS was_audited,
-         a.index_schema, a.audited_block, a.agreed_block, a.suspected_at_block, a.differs_since, a.last_difference_at, a.differences, a.shown,
+         a.index_schema, a.audited_block, a.agreed_block, a.suspected_at_block, a.differs_since, a.last_difference_at, a.differences, a.shown, a.is_unread,
          listed.pool IS NOT NULL AS is_listed, change.is_unseen, a.tried_at,
          a.suspected_at_block IS NOT NULL AS is_suspected,
          coalesce(a.tried_at, to_timestamp(p.created_timestamp)) AS waits_since
@@ -34,7 +34,7 @@ WITH point AS MATERIALIZED (
     OR (a.differs_since IS NOT NULL AND a.audited_block < point.block)
     OR (a.differs_since IS NULL AND a.suspected_at_block IS NULL AND a.differences <> '{}' AND EXISTS (
       SELECT FROM unnest($8::text[], $9::text[]) AS proven (factory, fact)
-      WHERE proven.factory = p.factory AND proven.fact = ANY (a.differences))) AS is_unseen) change
+      WHERE proven.factory = p.factory AND proven.fact = ANY (a.differences))) OR a.is_unread AS is_unseen) change
   -- Written so that the planner expects most pools to remain.
   WHERE (up.operation IS NULL OR up.operation IN (1, 2)) AND (us.operation IS NULL OR us.operation IN (1, 2))
     AND (a.tried_at IS NULL OR a.tried_at < now() - make_interval(secs => $5)
@@ -53,7 +53,7 @@ SELECT due.address, due.block::float8 AS block, due.block_timestamp::float8 AS "
        due.indexed_block::float8 AS "indexedBlock", CASE WHEN due.was_audited THEN json_build_object(
          'indexSchema', due.index_schema, 'auditedBlock', due.audited_block, 'agreedBlock', due.agreed_block,
          'suspectedAtBlock', due.suspected_at_block, 'differsSince', due.differs_since, 'lastDifferenceAt', due.last_difference_at,
-         'differences', due.differences, 'shown', due.shown) END AS before,
+         'differences', due.differences, 'shown', due.shown, 'isUnread', due.is_unread) END AS before,
        coalesce(to_jsonb(up), to_jsonb(p))::text AS pool, coalesce(to_jsonb(us), to_jsonb(s))::text AS state,
        ARRAY(SELECT e.address FROM :"schema".pool_extension e
          WHERE e.chain_id = $1 AND e.pool = due.address ORDER BY e.position) AS extensions

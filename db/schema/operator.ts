@@ -153,6 +153,7 @@ export const indexAudits = operator.table('index_audit', {
   lastDifferenceAt: instant('last_difference_at'),
   differences: text('differences').array().notNull(),
   shown: text('shown').array().notNull(),
+  isUnread: boolean('is_unread').notNull().default(false),
 });
 
 /** How the price of a funded pool moved in 24 hours, and its depth within 1 %. */

@@ -5,6 +5,8 @@ SELECT (SELECT block_number FROM read_model.indexed_block WHERE chain_id = $1)::
   (extract(epoch FROM now()) - w.fiat_price_ts)::float8 AS "fiatPrice", coalesce(w.is_fiat_lost, false) AS "isFiatLost",
   (SELECT max(a.audited_block) FROM operator.index_audit a
     WHERE a.chain_id = $1 AND a.index_schema = (SELECT read_model.served_schema()))::float8 AS "auditedToBlock",
+  (SELECT count(*) FROM operator.index_audit a WHERE a.chain_id = $1 AND a.is_unread
+    AND a.index_schema = (SELECT read_model.served_schema()))::int4 AS "unreadPools",
   (SELECT extract(epoch FROM max(a.last_difference_at)) FROM operator.index_audit a WHERE a.chain_id = $1)::float8 AS "lastDifferenceAt",
   (SELECT json_agg(json_build_object('address', a.address, 'factory', a.factory, 'agreedBlock', a.agreed_block) ORDER BY a.address)
     FROM (SELECT d.address, d.factory, d.agreed_block FROM operator.index_audit d WHERE d.chain_id = $1 AND d.differs_since IS NOT NULL

@@ -157,9 +157,10 @@ export interface ChainRow {
   readonly isFiatLost: boolean;
   /**
    * What the comparison of the index with the chain found: the newest block compared,
-   * the last difference in Unix seconds.
+   * how many pools and factories the last comparison did not read, the last difference in Unix seconds.
    */
   readonly auditedToBlock: number | null;
+  readonly unreadPools: number;
   readonly lastDifferenceAt: number | null;
   /** Pools and factories that differ, with the last block at which both agreed; null without any. */
   readonly differing: readonly DifferingRow[] | null;

@@ -36,8 +36,10 @@ export interface DataAges {
 
 /** What the comparison of the index with the chain found. Blocks and times are null when not known. */
 export interface IndexAudit {
-  /** Newest block at which pools were compared. */
+  /** Newest block at which any pool was compared. */
   readonly auditedToBlock: number | null;
+  /** Pools and factories that no node gave at their last comparison. */
+  readonly unreadPools: number;
   /** Pools whose index is not what the chain holds, with the last block at which both agreed. */
   readonly differingPools: readonly { readonly poolAddress: Address; readonly agreedBlock: number | null }[];
   /** Factories of which the index has more or fewer pools than the chain. */
@@ -59,6 +61,7 @@ export interface ChainCatalogDeps {
 /** Of a chain whose index was not compared. */
 export const NO_AUDIT: IndexAudit = {
   auditedToBlock: null,
+  unreadPools: 0,
   differingPools: [],
   differingFactories: [],
   lastDifferenceAt: null,
@@ -172,10 +175,11 @@ export class ChainCatalog {
   }
 }
 
-function indexAudit({ auditedToBlock, differing, lastDifferenceAt }: ChainRow): IndexAudit {
+function indexAudit({ auditedToBlock, unreadPools, differing, lastDifferenceAt }: ChainRow): IndexAudit {
   const rows = differing ?? [];
   return {
     auditedToBlock,
+    unreadPools,
     differingPools: rows
       .filter(({ address, factory }) => address !== factory)
       .map(({ address: poolAddress, agreedBlock }) => ({ poolAddress, agreedBlock })),

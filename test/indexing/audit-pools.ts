@@ -13,6 +13,7 @@ export interface AuditRow {
   readonly differs_since: Date | null;
   readonly differences: readonly string[];
   readonly shown: readonly string[];
+  readonly is_unread: boolean;
 }
 
 /**

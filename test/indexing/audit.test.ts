@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Address } from 'viem';
 import { beforeAll, expect, test, vi } from 'vitest';
+import { readAuditCounts } from '../../capture/audit/audit-report.ts';
 import { servedSchema } from '../../db/served-schema.ts';
 import { swap } from '../../devnet/actions.ts';
 import { connectDevChain } from '../../devnet/dev-chain.ts';
@@ -262,9 +263,15 @@ test('a node without the state of that block finds nothing out', { timeout: LIMI
   await catchUp();
   const pruned = { kind: 'error', code: -32_000, message: 'missing trie node' } as const;
   world.secondNode.misbehave(pruned, ({ method }) => method === 'eth_call');
-  expect(facts(await audit(SECOND, world.secondNode.url))).toEqual(before);
+  const unreadOf = (rows: readonly AuditRow[]) => rows.filter(({ is_unread }) => is_unread).length;
+  const unread = await audit(SECOND, world.secondNode.url);
+  expect([facts(unread), unreadOf(unread)]).toEqual([before, unread.length]);
+  const counts = await readAuditCounts(world.database, SECOND);
+  expect(counts.unreadFunded + counts.unreadRemaining).toBe(unread.length);
   world.secondNode.misbehave(null);
-  expect(facts(await audit(SECOND, world.secondNode.url))).not.toEqual(before);
+  const read = await audit(SECOND, world.secondNode.url);
+  expect(facts(read)).not.toEqual(before);
+  expect(unreadOf(read)).toBe(0);
 });
 
 /** Runs a repair, and gives the logs that it put right. */
