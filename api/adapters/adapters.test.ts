@@ -104,7 +104,7 @@ const opened = startedWorld(async () => {
   await listing.pool.query(
     `INSERT INTO operator.index_audit (chain_id, address, factory, index_schema, tried_at, differs_since, differences, shown)
      VALUES ($1, $2, $3, $4, now(), now(), '{total0}', '{}')`,
-    [CHAIN_A, POOLS.differing.address, FACTORY, ONCHAIN_SCHEMA],
+    [CHAIN_A, POOLS.differing.address, FACTORY, 'onchain_before'],
   );
   // With the rights of the API alone.
   const login = actAs(loginUrl(listing.url, 'api'), 'ptd_api');

@@ -4,7 +4,7 @@ SELECT p.address, p.factory, p.token0, p.token1, p.token0_decimals AS decimals0,
        p.created_transaction_hash AS "createdTransactionHash",
        CASE WHEN EXISTS (SELECT FROM operator.delisted_pool d WHERE d.chain_id = $1 AND d.pool::text = p.address) THEN 'delisted'
             WHEN EXISTS (SELECT FROM operator.index_audit a WHERE a.chain_id = $1 AND a.address::text = p.address
-              AND a.differs_since IS NOT NULL AND a.index_schema = (SELECT read_model.served_schema())) THEN 'differs'
+              AND a.differs_since IS NOT NULL) THEN 'differs'
             WHEN t0.address IS NULL OR t1.address IS NULL THEN 'token'
             WHEN p.token0_symbol IS NULL OR p.token1_symbol IS NULL THEN 'symbol'
             WHEN p.token0_decimals IS NULL OR p.token1_decimals IS NULL THEN 'decimals' END AS "leftOut"

@@ -118,13 +118,16 @@ export const isLayoutPublic = (layout: string): boolean => layoutAdapter(layout)
 
 const layoutOf = (layouts: ReadonlyMap<Address, string>, factory: Address) => ({ layout: layouts.get(factory) ?? '' });
 
-/** What was found of another index says nothing of this one. */
+/** What was found of another index says nothing of this one, but a difference counts until a comparison of this one. */
 function stateOf({ before }: DueRow, schema: string): { readonly before: AuditState } {
   if (before === null) return { before: NEVER_AUDITED };
   const lastDifferenceAt = before.lastDifferenceAt === null ? null : Date.parse(before.lastDifferenceAt);
   const { indexSchema, shown, ...rest } = before;
-  if (indexSchema !== schema) return { before: { ...NEVER_AUDITED, lastDifferenceAt, shown } };
   const differsSince = before.differsSince === null ? null : Date.parse(before.differsSince);
+  if (indexSchema !== schema) {
+    const differences = differsSince === null ? [] : before.differences;
+    return { before: { ...NEVER_AUDITED, lastDifferenceAt, shown, differsSince, differences } };
+  }
   return { before: { ...rest, shown, differsSince, lastDifferenceAt } };
 }
 

@@ -68,6 +68,18 @@ it('what is unproven in a pool that never agreed counts like any difference, unl
   expect([maybe.effects, maybe.state.differences]).toEqual([[], ['totals']]);
 });
 
+it('a difference of another index counts until a comparison of this one, from which its time begins', () => {
+  const before = { ...NEVER_AUDITED, differsSince: 1, lastDifferenceAt: 2, differences: ['totals'] };
+  const unread = run([{ outcome: { kind: 'unknown' }, indexedBlock: 140, now: 5 }], before).state;
+  expect(unread).toMatchObject({ differsSince: 1, lastDifferenceAt: 2, differences: ['totals'], auditedBlock: null });
+  const first = run([{ outcome: differs(110), indexedBlock: 150, now: 6 }], unread);
+  expect([first.effects, first.state]).toMatchObject([[], { differsSince: 6, lastDifferenceAt: 6, auditedBlock: 110 }]);
+  const second = run([{ outcome: differs(120), indexedBlock: 160, now: 7 }], first.state);
+  expect(second.state).toMatchObject({ differsSince: 6, lastDifferenceAt: 7, suspectedAtBlock: null });
+  const ended = run([{ outcome: agrees(110), indexedBlock: 150, now: 6 }], unread);
+  expect([ended.effects, ended.state.differsSince]).toEqual([['agreesAgain'], null]);
+});
+
 describe('over random outcomes', () => {
   const event = fc.record({
     outcome: fc.oneof(

@@ -7,7 +7,7 @@ export interface AuditState {
   readonly agreedBlock: number | null;
   /** Newest indexed block when a difference was first seen; null without one, and once it counts. */
   readonly suspectedAtBlock: number | null;
-  /** Since when a difference counts. */
+  /** Since when a difference counts. Where nothing was audited, it is that of an index before this one. */
   readonly differsSince: number | null;
   readonly lastDifferenceAt: number | null;
   /** Facts that differ; without a difference that counts, what is to be shown before one does. */
@@ -49,6 +49,7 @@ export const NEVER_AUDITED: AuditState = {
  * 4. `agreedBlock` is the block of the last comparison that agreed in all; others leave it.
  * 5. Each difference that counts sets `lastDifferenceAt`, which stays.
  * 6. What is unproven counts where the pool never agreed: its index may be wrong from the start.
+ * 7. A difference of an index before this one counts until the first comparison, and from then on if that finds one.
  */
 export function nextAudit(
   state: AuditState,
@@ -66,7 +67,10 @@ export function nextAudit(
     return { state: { ...audited, ...calm }, effect: state.differsSince === null ? null : 'agreesAgain' };
   }
   const differing = { ...audited, differences: outcome.facts, lastDifferenceAt: now };
-  if (state.differsSince !== null) return { state: differing, effect: null };
+  if (state.differsSince !== null) {
+    const isOfOther = state.auditedBlock === null;
+    return { state: isOfOther ? { ...differing, differsSince: now } : differing, effect: null };
+  }
   if (state.suspectedAtBlock !== null && indexedBlock > state.suspectedAtBlock)
     return { state: { ...differing, suspectedAtBlock: null, differsSince: now }, effect: 'differs' };
   const suspectedAtBlock = state.suspectedAtBlock ?? indexedBlock;

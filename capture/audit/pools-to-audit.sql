@@ -20,7 +20,8 @@ WITH point AS MATERIALIZED (
   SELECT p.address, p.highest_bin - p.lowest_bin + 1 AS bins, point.block, point.block_timestamp, point.indexed_block, a.address IS NOT NULL AS was_audited,
          a.index_schema, a.audited_block, a.agreed_block, a.suspected_at_block, a.differs_since, a.last_difference_at, a.differences, a.shown, a.is_unread,
          listed.pool IS NOT NULL AS is_listed, change.is_unseen, a.tried_at,
-         a.suspected_at_block IS NOT NULL AS is_suspected,
+         -- Also what differed in the index before this one.
+         (a.suspected_at_block IS NOT NULL OR a.differs_since IS NOT NULL AND (a.index_schema <> $2 OR a.audited_block IS NULL)) AS is_suspected,
          coalesce(a.tried_at, to_timestamp(p.created_timestamp)) AS waits_since
   FROM point
   JOIN :"schema".pool p ON p.chain_id = $1 AND p.factory = ANY ($3)

@@ -27,7 +27,7 @@ WITH extension AS (
   LEFT JOIN operator.curator curator ON (curator.chain_id, curator.address) = (p.chain_id, p.admin)
   LEFT JOIN operator.delisted_pool delisted ON (delisted.chain_id, delisted.pool) = (p.chain_id, p.address)
   LEFT JOIN operator.index_audit audit ON (audit.chain_id, audit.address) = (p.chain_id, p.address)
-    AND audit.differs_since IS NOT NULL AND audit.index_schema = (SELECT read_model.served_schema())
+    AND audit.differs_since IS NOT NULL
 ), price AS (
   SELECT chain_id, token, usd, CASE WHEN priced_at > $4 THEN 0 WHEN priced_at > $5 THEN 1 ELSE 2 END AS age
   FROM operator.fiat_price

@@ -119,10 +119,8 @@ export function selectPoolFacts(database: Queryable, ids: readonly PoolId[], toT
     .leftJoin(poolStorages, and(isOfPool(poolStorages), isNull(poolStorages.refusal)))
     .leftJoin(curators, isAt(pools.admin, curators))
     .leftJoin(delistedPools, isOfPool(delistedPools))
-    .leftJoin(indexAudits, and(isAt(pools.address, indexAudits), isNotNull(indexAudits.differsSince), isOfServedIndex));
+    .leftJoin(indexAudits, and(isAt(pools.address, indexAudits), isNotNull(indexAudits.differsSince)));
 }
-
-const isOfServedIndex = sql`${indexAudits.indexSchema} = (SELECT read_model.served_schema())`;
 
 /** All that the listing needs to know of a pool. */
 export type PoolFacts = Readonly<ReturnType<typeof toFacts>>;

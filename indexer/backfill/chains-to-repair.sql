@@ -10,7 +10,7 @@ WITH last AS (
   WHERE b.served_at IS NOT NULL ORDER BY chain_id, b.begun_at DESC
 ), differing AS MATERIALIZED (
   SELECT * FROM operator.index_audit
-  WHERE differs_since IS NOT NULL AND index_schema = (SELECT read_model.served_schema())
+  WHERE differs_since IS NOT NULL AND audited_block IS NOT NULL AND index_schema = (SELECT read_model.served_schema())
 ), proven AS MATERIALIZED (
   SELECT chain_id, factory, array_agg(DISTINCT fact) AS facts, bool_or(o.agreed_block IS NOT NULL AND o.address <> factory) AS has_agreed
   FROM (SELECT DISTINCT chain_id, factory FROM differing) f JOIN operator.index_audit o USING (chain_id, factory)

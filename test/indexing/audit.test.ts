@@ -11,6 +11,7 @@ import { createPackedPool } from '../../devnet/packed/random-pool.fixture.ts';
 import { stockTokens } from '../../devnet/random-pool.ts';
 import { buildPool } from '../../devnet/scenario/pool-builder.ts';
 import { TRADING_POOLS } from '../../devnet/scenario/trading-pools.ts';
+import { readChain } from '../../quoting/pools/catalog-rows.ts';
 import { backfill, startBackfillWorld } from '../backfill/backfill-world.ts';
 import { startedWorld } from '../harness/open-world.ts';
 import { serveIndex } from '../metadata/served-index.ts';
@@ -268,6 +269,7 @@ test('a node without the state of that block finds nothing out', { timeout: LIMI
   expect([facts(unread), unreadOf(unread)]).toEqual([before, unread.length]);
   const counts = await readAuditCounts(world.database, SECOND);
   expect(counts.unreadFunded + counts.unreadRemaining).toBe(unread.length);
+  expect((await readChain(world.database, SECOND)).unreadPools).toBe(unread.length);
   world.secondNode.misbehave(null);
   const read = await audit(SECOND, world.secondNode.url);
   expect(facts(read)).not.toEqual(before);
@@ -289,7 +291,20 @@ async function continueAfterRepair(): Promise<void> {
 
 test('a repair makes the index whole, and says what was missing', { timeout: LIMIT_MS }, async () => {
   const repaired = await repair();
+  const marked = async () => {
+    const { differing } = await readAuditCounts(world.database, SECOND);
+    const shown = (await readChain(world.database, SECOND)).differing ?? [];
+    expect(shown.map(({ agreedBlock }) => agreedBlock)).toEqual(Array(differing).fill(null));
+    return differing;
+  };
+  // Nothing has been compared in the new index yet.
+  expect(await marked()).toBe(leftOut.size);
   await continueAfterRepair();
+  const { url } = chainOf(SECOND);
+  for (let left = leftOut.size - 1; left >= 0; left -= 1) {
+    await auditPools(world.database, world.chainsFile, SECOND, { url, pools: 1 });
+    expect(await marked(), 'pools that differed in the index before are compared first').toBe(left);
+  }
   expect(repaired.map(({ change, chainId, pool }) => [change, chainId, pool]).toSorted()).toEqual(
     [...leftOut.keys()].map((pool) => ['missing', SECOND, pool]).toSorted(),
   );
