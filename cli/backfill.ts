@@ -97,14 +97,16 @@ function describe(report: BackfillReport): string {
   if (replaces !== null) {
     lines.push(`An indexer that wrote "${replaces}" ends with exit code 75; started again, it continues here.`);
   }
-  for (const { change, chainId, pool, blockNumber, logIndex } of report.repaired)
+  if (report.repaired === null)
+    lines.push('Which logs it lacked, or should not have had, is unknown: Postgres took too long.');
+  for (const { change, chainId, pool, blockNumber, logIndex } of report.repaired ?? [])
     lines.push(`${change} before: block ${blockNumber} of chain ${chainId}, log ${logIndex}, pool ${pool}`);
   if (report.attempt > 1)
     lines.push(
       `Repair ${report.attempt} of what the ones before did not end: an indexer waits longer for the next one.`,
     );
-  if (report.repaired.length > 0 && report.faultyNodes.length === 0)
-    lines.push('Which node left these logs out, or invented them, is unknown.');
+  if (report.repaired?.length !== 0 && report.faultyNodes.length === 0)
+    lines.push('Which node left logs out, or invented some, is unknown.');
   for (const { chainId, node } of report.faultyNodes)
     lines.push(`${node} of chain ${chainId} left logs out, or invented some, within the last day.`);
   if (report.removable.length > 0)

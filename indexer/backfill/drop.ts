@@ -1,6 +1,7 @@
 import { and, eq, isNull, sql } from 'drizzle-orm';
 import type pg from 'pg';
 import { ConfigError } from '../../config/config-error.ts';
+import { allowLongStatements } from '../../db/long-statements.ts';
 import { queriesOn } from '../../db/query-builder.ts';
 import { backfills } from '../../db/schema/operator.ts';
 import { servedSchema } from '../../db/served-schema.ts';
@@ -8,6 +9,8 @@ import { inTransaction, type Queryable } from '../../db/transaction.ts';
 import { listIndexSchemas } from '../publication/index-schemas.ts';
 import { hasIndex } from '../publication/ponder-tables.ts';
 import { SchemaTakenError, tryLockSchema } from '../publication/schema-lock.ts';
+
+const DROP_LIMIT_MS = 3_600_000;
 
 /**
  * Removes an index with all its rows. A schema that does not exist is not an error.
@@ -20,8 +23,8 @@ export async function dropSchema(database: pg.Pool, schema: string): Promise<voi
     if (!(await tryLockSchema(client, schema, 'transaction'))) throw new SchemaTakenError(schema);
     if ((await servedSchema(client)) === schema) throw new ConfigError(`readers are served from "${schema}"`);
     await assertIndexOrFree(client, schema);
-    await client.query('SET LOCAL statement_timeout = 0');
-    await client.query(`DROP SCHEMA IF EXISTS "${schema}" CASCADE`);
+    const long = await allowLongStatements(client, DROP_LIMIT_MS);
+    await long.query(`DROP SCHEMA IF EXISTS "${schema}" CASCADE`);
     const isUnfinished = and(eq(backfills.schema, schema), isNull(backfills.servedAt));
     await queriesOn(client).delete(backfills).where(isUnfinished);
   });

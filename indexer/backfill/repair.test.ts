@@ -1,9 +1,10 @@
+import pg from 'pg';
 import type { Address } from 'viem';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { migratedDatabase } from '../../test/harness/migrated-database.ts';
-import { createOnchainTables, ONCHAIN_SCHEMA } from '../../test/harness/onchain-tables.ts';
+import { createOnchainTables, ONCHAIN_SCHEMA, setIndexedBlock } from '../../test/harness/onchain-tables.ts';
 import { planBackfill, recordServed } from './plan.ts';
-import { type InferredFactory, readRepairs } from './repair.ts';
+import { type InferredFactory, readRepairedLogs, readRepairs } from './repair.ts';
 
 const [CHAIN, OTHER] = [1, 56];
 const database = migratedDatabase();
@@ -90,7 +91,12 @@ test('a repair of other pools or chains counts for none that it does not repair'
   await pass(21);
   expect(await due()).toEqual([[OTHER, 0]]);
   await pass(20);
-  expect((await readRepairs(database.pool, [])).attempts).toEqual(new Map([[CHAIN, 3], [OTHER, 2]]));
+  expect((await readRepairs(database.pool, [])).attempts).toEqual(
+    new Map([
+      [CHAIN, 3],
+      [OTHER, 2],
+    ]),
+  );
   // Another pool of the chain is due while the first one waits: its repair leaves the wait of the first.
   expect(await repair(0)).toBe(3);
   await database.pool.query(
@@ -143,3 +149,18 @@ test.each([
     expect(await dueFor([{ chainId: CHAIN, factory: FACTORY }])).toEqual([[CHAIN, 71]]);
   },
 );
+
+test('logs that a repair put right are named, however long Postgres takes below the limit; else they are unknown', async () => {
+  const timeouts = { statement_timeout: 100, query_timeout: 100 };
+  const limited = new pg.Pool({ connectionString: database.url, max: 1, ...timeouts });
+  onTestFinished(() => limited.end());
+  const [before, after] = [ONCHAIN_SCHEMA, 'onchain_slow'];
+  await createOnchainTables(database.pool, after);
+  await setIndexedBlock(database.pool, { chainId: CHAIN, number: 100, timestamp: 1, isFinal: true }, before);
+  await database.pool.query(`DROP TABLE ${after}.fee_collection CASCADE; CREATE VIEW ${after}.fee_collection AS
+    SELECT ${CHAIN}::int8 AS chain_id, '${WRONG}' AS pool, 60::int8 AS block_number, 3 AS log_index FROM pg_sleep(0.3)`);
+  const read = (limitMs?: number) => readRepairedLogs(limited, { before, after }, new Map([[CHAIN, 51]]), limitMs);
+  const fee = { change: 'missing', chainId: CHAIN, pool: WRONG, blockNumber: 60, logIndex: 3 };
+  expect(await read()).toEqual([fee]);
+  expect(await read(50)).toBe(null);
+});

@@ -2,6 +2,8 @@ import type pg from 'pg';
 import type { Address } from 'viem';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import { loadStatement } from '../../db/load-statement.ts';
+import { allowLongStatements } from '../../db/long-statements.ts';
+import { inTransaction } from '../../db/transaction.ts';
 import { storedLayout } from '../../protocol/layouts/adapters.ts';
 
 /** A log that one of two indexes lacks: `missing` in the one that served, or `extra` there. */
@@ -33,6 +35,8 @@ const chainsToRepair = loadStatement<{
   readonly attempt: number;
 }>('./chains-to-repair.sql', import.meta.url);
 const repairedLogs = loadStatement<RepairedLog>('./repaired-logs.sql', import.meta.url);
+/** A repair waits this long for the logs that it names. */
+const NAMING_LIMIT_MS = 300_000;
 
 /**
  * Reads which chains have pools whose index is not what the chain holds. Their logs are fetched again since the last
@@ -65,12 +69,18 @@ export const inferredFactories = (chains: readonly Pick<ChainConfig, 'chainId' |
 /**
  * Compares events of pools in two indexes, up to the last final block of the older one:
  * the first 100 that are not in both.
+ *
+ * @returns null where Postgres does not say within the limit
  */
 export async function readRepairedLogs(
   database: pg.Pool,
   { before, after }: { readonly before: string; readonly after: string },
   fromBlocks: ReadonlyMap<number, number>,
-): Promise<readonly RepairedLog[]> {
+  limitMs: number = NAMING_LIMIT_MS,
+): Promise<readonly RepairedLog[] | null> {
   const values = [[...fromBlocks.keys()], [...fromBlocks.values()]];
-  return repairedLogs(database, values, { before, after });
+  const read = inTransaction(database, 'READ COMMITTED', async (client) =>
+    repairedLogs(await allowLongStatements(client, limitMs), values, { before, after }),
+  );
+  return read.catch(() => null);
 }

@@ -29,13 +29,14 @@ type Progress = {
 };
 
 /** The result of a backfill. */
-type Outcome = BackfillPlan & {
-  readonly blocks: number;
-  readonly seconds: number;
+type Outcome = BackfillPlan & Replacement & { readonly blocks: number; readonly seconds: number };
+
+/** What is known of the index that is replaced, found out before readers are switched: nothing fails afterwards. */
+type Replacement = {
   /** Indexes that no reader sees. */
   readonly removable: readonly string[];
-  /** Of a repair: events that the replaced index lacked or should not have had, 100 at most. */
-  readonly repaired: readonly RepairedLog[];
+  /** Of a repair: logs that the replaced index lacked or should not have had, 100 at most; null where unknown. */
+  readonly repaired: readonly RepairedLog[] | null;
   /**
    * Nodes of the chains of a repair that left logs out, or invented some, within a day.
    * Unknown where another node never showed it.
@@ -79,29 +80,20 @@ export async function runBackfill(
   const timer = setInterval(() => report({ type: 'progress', ...progress }), REPORT_EVERY_MS);
   try {
     await assertStartBlock(database, await servedSchema(database), factories);
-    const fillAs = async (asked: PlanRequest): Promise<BackfillPlan> => {
+    const fillAs = async (asked: PlanRequest): Promise<BackfillPlan & Replacement> => {
       const plan = await planBackfill(database, asked);
       report({ type: 'begin', ...plan });
       try {
-        await build({ database, plan, factories, progress }, interrupted);
-        return plan;
+        return { ...plan, ...(await build({ database, plan, factories, progress }, request.fromBlocks, interrupted)) };
       } catch (error) {
         if (!(error instanceof OtherCodeError && (await isUnfinished(database, plan, asked)))) throw error;
         // What it had removed from the cache has come from the nodes since.
         return fillAs({ ...asked, refetch: null, fresh: true });
       }
     };
-    const plan = await fillAs(request);
+    const outcome = await fillAs(request);
     const seconds = Math.round((performance.now() - startedMs) / 1_000);
-    const schemas = (await listIndexSchemas(database)).map(({ name }) => name);
-    const removable = schemas.filter((name) => name !== plan.schema);
-    const { replaces: before, schema: after } = plan;
-    const { fromBlocks } = request;
-    const repaired = before && fromBlocks ? await readRepairedLogs(database, { before, after }, fromBlocks) : [];
-    const faultyNodes = (fromBlocks ? [...(await readFaultyNodes(database))] : [])
-      .filter(([chainId]) => fromBlocks?.has(chainId))
-      .flatMap(([chainId, nodes]) => nodes.map((node) => ({ chainId, node })));
-    report({ type: 'end', ...plan, blocks: progress.doneBlocks, seconds, removable, repaired, faultyNodes });
+    report({ type: 'end', ...outcome, blocks: progress.doneBlocks, seconds });
   } finally {
     clearInterval(timer);
   }
@@ -114,8 +106,12 @@ type Work = {
   readonly progress: Progress;
 };
 
-/** Fills the index of a plan, then switches readers to it. */
-async function build(work: Work, interrupted: Promise<never>): Promise<void> {
+/** Fills the index of a plan, then switches readers to it. @param fromBlocks of a repair */
+async function build(
+  work: Work,
+  fromBlocks: ReadonlyMap<number, number> | undefined,
+  interrupted: Promise<never>,
+): Promise<Replacement> {
   const { database, plan, factories, progress } = work;
   const indexer = await startBuild(plan.schema);
   const watching = new AbortController();
@@ -125,13 +121,30 @@ async function build(work: Work, interrupted: Promise<never>): Promise<void> {
     await assertNoMissingPools(database, plan.schema, factories, await indexedBlocks(database, plan.schema));
     progress.waitingFor = 'Postgres to write the candles of the new index';
     await writeTradeMinutes(database, plan.schema);
+    progress.waitingFor = 'Postgres to compare the new index with the one that serves';
+    const replacement = await describeReplacement(database, plan, fromBlocks ?? new Map());
     progress.waitingFor = 'readers to leave a gap in which the views turn to the new index';
     await serveSchema(database, plan.schema, (client) => recordServed(client, plan));
+    return replacement;
   } finally {
     watching.abort();
     progress.waitingFor = 'the indexer to stop';
     await indexer.stop();
   }
+}
+
+async function describeReplacement(
+  database: pg.Pool,
+  { replaces: before, schema: after }: BackfillPlan,
+  repairedFrom: ReadonlyMap<number, number>,
+): Promise<Replacement> {
+  const schemas = (await listIndexSchemas(database)).map(({ name }) => name);
+  const faultyNodes = [...(await readFaultyNodes(database))]
+    .filter(([chainId]) => repairedFrom.has(chainId))
+    .flatMap(([chainId, nodes]) => nodes.map((node) => ({ chainId, node })));
+  const isRepair = before !== null && repairedFrom.size > 0;
+  const repaired = isRepair ? await readRepairedLogs(database, { before, after }, repairedFrom) : [];
+  return { removable: schemas.filter((name) => name !== after), repaired, faultyNodes };
 }
 
 /** Waits until the index has reached, on every chain, the head that the chain had when the history was complete. */

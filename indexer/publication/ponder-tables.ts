@@ -1,3 +1,4 @@
+import { allowLongStatements } from '../../db/long-statements.ts';
 import type { Queryable } from '../../db/transaction.ts';
 
 /* Everything that we read and change in Ponder's own tables. */
@@ -46,10 +47,12 @@ export async function hasIndex(database: Queryable, schema: string): Promise<boo
   return rows[0]?.exists === true;
 }
 
+/** A cache may hold hundreds of millions of rows. */
+const DELETE_LIMIT_MS = 86_400_000;
+
 /** Removes the cached logs of these chains, of each from a block on. */
-export async function deleteCachedLogs(transaction: Queryable, chains: ReadonlyMap<number, number>): Promise<void> {
-  // A cache may hold hundreds of millions of rows.
-  await transaction.query('SET LOCAL statement_timeout = 0');
+export async function deleteCachedLogs(client: Queryable, chains: ReadonlyMap<number, number>): Promise<void> {
+  const transaction = await allowLongStatements(client, DELETE_LIMIT_MS);
   const { rows } = await transaction.query<{ name: string; block: string | null }>(
     `SELECT c.table_name AS name, min(b.column_name) AS block
      FROM information_schema.columns c
