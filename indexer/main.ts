@@ -20,6 +20,7 @@ import { createRegistry } from '../runtime/metrics.ts';
 import { PROJECT_ROOT } from '../runtime/project-root.ts';
 import { runMain } from '../runtime/run-main.ts';
 import { repairIndex } from './backfill/automatic-repair.ts';
+import { readNodeTurns } from './backfill/plan.ts';
 import { resolveBundledPackages } from './bundled-packages.ts';
 import { CACHE_BYTES } from './cache-size.ts';
 import { indexedChains } from './deployments.ts';
@@ -105,7 +106,8 @@ async function start({ schema: chosen, build = false }: Options): Promise<void> 
   const blame = (faulty: FaultyLogs) =>
     addFaultyLogs(index.database, faulty).catch((err: unknown) => logger.warn({ err }, 'could not note a faulty node'));
   const askLast = await readFaultyNodes(index.database);
-  const gateway = await openGateway(measured, { ...counters, blame, askLast, logger });
+  const turns = build ? await readNodeTurns(index.database, index.schema) : new Map();
+  const gateway = await openGateway(measured, { ...counters, blame, askLast, turns, logger });
   const repairs = build || pinned ? null : repairIndex(index, chains, given, logger);
   void publish(index, gateway.logCounts, onBuilt, logger).then(async (reason) => {
     await repairs?.settled();

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { parseChainsFile } from '../config/load-chains.ts';
 import { providerEvents } from '../protocol/abi/providers.ts';
 import { contractSources, indexedChains, layoutOfFactory } from './deployments.ts';
-import { lanesOf } from './gateway/lanes.ts';
+import { lanesOf, nodesInOrder } from './gateway/lanes.ts';
 import { pollingIntervalMs } from './gateway/polling-interval.ts';
 import { childSources, ponderChains } from './sources.ts';
 
@@ -57,6 +57,20 @@ test('chains without an enabled deployment are left out', () => {
 
 test('a node on this machine is reached by many lanes, each with its own request limit', () => {
   expect(lanesOf(['http://127.0.0.1:8545/', 'http://a/'])).toEqual([...Array(16).fill(0), 1]);
+});
+
+test('a lane asks its own node first and faulty ones last; at a turn, all lanes begin with the same sound one', () => {
+  const orders = (last: readonly number[], turn?: number) =>
+    [0, 1, 2].map((first) => nodesInOrder(first, 3, { last: new Set(last), turn }).join(''));
+  expect(orders([])).toEqual(['012', '120', '201']);
+  expect(orders([1])).toEqual(['021', '201', '201']);
+  expect([0, 1, 2, 3].map((turn) => orders([], turn)[0])).toEqual(['012', '102', '201', '012']);
+  expect([0, 1, 2].map((turn) => orders([0], turn))).toEqual([
+    ['120', '120', '120'],
+    ['210', '210', '210'],
+    ['120', '120', '120'],
+  ]);
+  expect([0, 1, 2].map((turn) => orders([0, 1, 2], turn)[2])).toEqual(['021', '120', '201']);
 });
 
 test('deployments of a chain are followed together, from the earliest block that names the contract', () => {

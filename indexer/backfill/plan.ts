@@ -111,6 +111,17 @@ export async function recordServed(client: Queryable, { schema, replaces }: Back
     .where(eq(backfills.schema, schema));
 }
 
+/**
+ * The turns of nodes in the backfill that fills a schema, by chain id: of a repair that is not the first one, so that
+ * another node is asked. Empty for others.
+ */
+export async function readNodeTurns(database: Queryable, schema: string): Promise<ReadonlyMap<number, number>> {
+  const unfinished = await findUnfinished(database, schema);
+  const { refetchedChains = [], attempts = [] } = unfinished ?? {};
+  const turns = refetchedChains.map((chainId, place) => [chainId, (attempts[place] ?? 0) - 2] as const);
+  return new Map(turns.filter(([, turn]) => turn >= 0));
+}
+
 async function findUnfinished(database: Queryable, schema: string | undefined) {
   const isChosen = schema === undefined ? undefined : eq(backfills.schema, schema);
   const [row] = await queriesOn(database)

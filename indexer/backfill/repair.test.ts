@@ -3,7 +3,7 @@ import type { Address } from 'viem';
 import { expect, onTestFinished, test } from 'vitest';
 import { migratedDatabase } from '../../test/harness/migrated-database.ts';
 import { createOnchainTables, ONCHAIN_SCHEMA, setIndexedBlock } from '../../test/harness/onchain-tables.ts';
-import { planBackfill, recordServed } from './plan.ts';
+import { planBackfill, readNodeTurns, recordServed } from './plan.ts';
 import { type InferredFactory, readRepairedLogs, readRepairs } from './repair.ts';
 
 const [CHAIN, OTHER] = [1, 56];
@@ -149,6 +149,14 @@ test.each([
     expect(await dueFor([{ chainId: CHAIN, factory: FACTORY }])).toEqual([[CHAIN, 71]]);
   },
 );
+
+test('a repair after the first one of a chain asks its nodes in turn, as long as it runs', async () => {
+  const attempts = new Map([[CHAIN, 3]]);
+  const plan = await planBackfill(database.pool, { refetch: [CHAIN, OTHER], attempts, fresh: true });
+  expect(await readNodeTurns(database.pool, plan.schema)).toEqual(new Map([[CHAIN, 1]]));
+  await recordServed(database.pool, plan);
+  expect(await readNodeTurns(database.pool, plan.schema)).toEqual(new Map());
+});
 
 test('logs that a repair put right are named, however long Postgres takes below the limit; else they are unknown', async () => {
   const timeouts = { statement_timeout: 100, query_timeout: 100 };

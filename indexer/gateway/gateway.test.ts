@@ -48,6 +48,25 @@ test.each(['first', 'last'])(
   },
 );
 
+test('each repair after the first one asks one node for all, in turn', async () => {
+  const asked = new Set<string>();
+  const url = await startNode((_, path) => {
+    asked.add(path.slice(-2));
+    return ok(blockOf(5));
+  });
+  const urls = [`${url}/0`, `${url}/1`];
+  const pathsAt = async (turn?: number) => {
+    asked.clear();
+    const turns = new Map(turn === undefined ? [] : [[1, turn]]);
+    const { rpc } = await openPonder(urls, [], 5_000, turns);
+    const block = { method: 'eth_getBlockByNumber', params: ['0x5', false] };
+    await Promise.all(Array.from({ length: 20 }, () => rpc.request(block)));
+    return [...asked].sort();
+  };
+  expect(await pathsAt()).toEqual(['/0', '/1']);
+  for (const turn of [0, 1, 2]) expect(await pathsAt(turn)).toEqual([`/${turn % 2}`]);
+});
+
 test('logs of a block that no node has are given up within seconds, other requests are not', async () => {
   let blockRequests = 0;
   const url = await startNode(({ method }) => {

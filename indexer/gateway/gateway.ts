@@ -13,7 +13,7 @@ import type { Logger } from '../../runtime/logger.ts';
 import { answerRequest, BLOCK_METHODS, type NodeAnswer, type NodeQuestion, NodeRequest } from './answer-request.ts';
 import type { LogFault } from './compare-logs.ts';
 import { followHeads, type HeadTaker } from './follow-heads.ts';
-import { lanesOf } from './lanes.ts';
+import { lanesOf, type NodePreference, nodesInOrder } from './lanes.ts';
 import { LogsOfTwo, type LogsOfTwoDeps } from './logs-of-two.ts';
 import { NewBlocks, PonderHeader } from './new-blocks.ts';
 import { orderLogs } from './order-logs.ts';
@@ -40,6 +40,8 @@ export interface GatewayDeps {
   readonly blame: (faulty: FaultyLogs) => void;
   /** Nodes that are asked after others, by chain id: places in the chains file. */
   readonly askLast?: ReadonlyMap<number, readonly string[]>;
+  /** Of a repair after the first one, by chain id: all requests go to one node first, another one at each turn. */
+  readonly turns?: ReadonlyMap<number, number>;
   readonly logger: Logger;
   /** Longest wait for the response of one node. */
   readonly timeoutMs?: number;
@@ -66,7 +68,9 @@ export async function openGateway(chains: readonly ChainConfig[], deps: GatewayD
     chains.map((chain) => {
       const { chainId } = chain;
       const { endpoints } = openChainRpc(chain, timeoutMs, countCall);
-      const lanes = openLanes(chain, endpoints, deps.askLast?.get(chainId) ?? []);
+      const askLast = deps.askLast?.get(chainId) ?? [];
+      const last = new Set(endpoints.flatMap((_, node) => (askLast.includes(placeOf(node)) ? [node] : [])));
+      const lanes = openLanes(chain, endpoints, { last, turn: deps.turns?.get(chainId) });
       const feed = openHeadFeed(chain, { countCall, logger, now, wallClock: Date.now });
       const count = (fault: LogFault, logs: number) => deps.countLogs(chainId, fault, logs);
       const blame: LogsOfTwoDeps['blame'] = (node, logs) =>
@@ -105,12 +109,11 @@ const placeOf = (node: number): string => `rpcUrls[${node}]`;
 function openLanes(
   chain: ChainConfig,
   endpoints: readonly RpcEndpoint[],
-  askLast: readonly string[],
+  preference: NodePreference,
 ): readonly ChainRpc[] {
-  const last = new Set(endpoints.filter((_, node) => askLast.includes(placeOf(node))));
   return lanesOf(chain.rpcUrls).map((first) => {
-    const inTurn = [...endpoints.slice(first), ...endpoints.slice(0, first)];
-    return new ChainRpc([...inTurn.filter((node) => !last.has(node)), ...inTurn.filter((node) => last.has(node))]);
+    const order = nodesInOrder(first, endpoints.length, preference);
+    return new ChainRpc(order.flatMap((node) => endpoints[node] ?? []));
   });
 }
 

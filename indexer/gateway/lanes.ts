@@ -16,3 +16,22 @@ export function lanesOf(rpcUrls: readonly string[]): number[] {
     return Array<number>(isLocal ? LOOPBACK_LANES : 1).fill(node);
   });
 }
+
+/** What decides in which order a chain's nodes are asked, besides the lane. Nodes are indexes in `rpcUrls`. */
+export interface NodePreference {
+  /** Asked after the others. */
+  readonly last: ReadonlySet<number>;
+  /** Set for a repair after the first one: all lanes begin with one node, with another one at each turn. */
+  readonly turn: number | undefined;
+}
+
+/** The order in which a lane asks nodes: its own first one, then those after it. */
+export function nodesInOrder(first: number, nodes: number, { last, turn }: NodePreference): number[] {
+  const inTurn = Array.from({ length: nodes }, (_, place) => (first + place) % nodes);
+  const [others, late] = [inTurn.filter((node) => !last.has(node)), inTurn.filter((node) => last.has(node))];
+  const ordered = [...others, ...late];
+  if (turn === undefined) return ordered;
+  const candidates = (others.length > 0 ? others : late).toSorted((one, other) => one - other);
+  const chosen = candidates[turn % candidates.length];
+  return [...ordered.filter((node) => node === chosen), ...ordered.filter((node) => node !== chosen)];
+}

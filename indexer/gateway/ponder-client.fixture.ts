@@ -6,7 +6,7 @@ import { onTestFinished, vi } from 'vitest';
 import { parseChainsFile } from '../../config/load-chains.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { ponderChains } from '../sources.ts';
-import { openGateway } from './gateway.ts';
+import { type GatewayDeps, openGateway } from './gateway.ts';
 
 /** Ponder's own client asks nodes of these tests through the gateway. */
 
@@ -54,7 +54,12 @@ export function chainOf(rpcUrls: readonly string[], wsUrls: readonly string[] = 
 }
 
 /** Ponder's client of a chain with these nodes, and what it logs. */
-export async function openPonder(rpcUrls: readonly string[], wsUrls: readonly string[] = [], timeoutMs = 5_000) {
+export async function openPonder(
+  rpcUrls: readonly string[],
+  wsUrls: readonly string[] = [],
+  timeoutMs = 5_000,
+  turns: GatewayDeps['turns'] = new Map(),
+) {
   const faults: Record<string, number> = {};
   const { chains } = parseChainsFile({ chains: [chainOf(rpcUrls, wsUrls)] }, 'test');
   const counted: string[] = [];
@@ -65,6 +70,7 @@ export async function openPonder(rpcUrls: readonly string[], wsUrls: readonly st
       faults[fault] = (faults[fault] ?? 0) + logs;
     },
     blame: (faulty) => blamed.push(faulty),
+    turns,
     logger: silent,
     timeoutMs,
   });
