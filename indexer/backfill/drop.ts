@@ -1,4 +1,4 @@
-import { and, eq, isNull, sql } from 'drizzle-orm';
+import { and, eq, gt, isNull } from 'drizzle-orm';
 import type pg from 'pg';
 import { ConfigError } from '../../config/config-error.ts';
 import { allowLongStatements } from '../../db/long-statements.ts';
@@ -30,10 +30,10 @@ export async function dropSchema(database: pg.Pool, schema: string): Promise<voi
   });
 }
 
-/** Removes indexes that a backfill replaced because of their logs. @returns their names */
+/** Removes indexes that a repair replaced. @returns their names */
 export async function dropRepaired(database: pg.Pool): Promise<string[]> {
-  const wereRefetched = sql`cardinality(${backfills.refetchedChains}) > 0`;
-  const rows = await queriesOn(database).select({ name: backfills.replaced }).from(backfills).where(wereRefetched);
+  const isRepair = gt(backfills.attempt, 0);
+  const rows = await queriesOn(database).select({ name: backfills.replaced }).from(backfills).where(isRepair);
   const unused = (await listIndexSchemas(database)).filter(({ served, written }) => !served && !written);
   const repaired = unused.map(({ name }) => name).filter((name) => rows.some((row) => row.name === name));
   for (const name of repaired) await dropSchema(database, name);
