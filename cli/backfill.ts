@@ -100,7 +100,9 @@ function describe(report: BackfillReport): string {
   if (report.repaired === null)
     lines.push('Which logs it lacked, or should not have had, is unknown: Postgres took too long.');
   for (const { change, chainId, pool, blockNumber, logIndex } of report.repaired ?? [])
-    lines.push(`${change} before: block ${blockNumber} of chain ${chainId}, log ${logIndex}, pool ${pool}`);
+    lines.push(
+      `${change} before: block ${blockNumber} of chain ${chainId}, ${logIndex === null ? 'new' : `log ${logIndex},`} pool ${pool}`,
+    );
   if (report.attempt > 1)
     lines.push(
       `Repair ${report.attempt} of what the ones before did not end: an indexer waits longer for the next one.`,

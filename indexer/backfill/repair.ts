@@ -12,7 +12,8 @@ export interface RepairedLog {
   readonly chainId: number;
   readonly pool: Address;
   readonly blockNumber: number;
-  readonly logIndex: number;
+  /** Null of the log that creates the pool. */
+  readonly logIndex: number | null;
 }
 
 /** A factory whose layout is inferred. */
@@ -67,7 +68,7 @@ export const inferredFactories = (chains: readonly Pick<ChainConfig, 'chainId' |
   );
 
 /**
- * Compares events of pools in two indexes, up to the last final block of the older one:
+ * Compares pools and their events in two indexes, up to the last final block of the older one:
  * the first 100 that are not in both.
  *
  * @returns null where Postgres does not say within the limit

@@ -1,4 +1,4 @@
--- Events that one of two indexes lacks, of chains $1 from blocks $2 to the last block that is final in the older one.
+-- Events and pools that one of two indexes lacks, of chains $1 from blocks $2 to the last block that is final in the older one.
 WITH chain AS (
   SELECT r.chain_id, r.from_block, substr(c.finalized_checkpoint, 27, 16)::int8 AS to_block
   FROM unnest($1::int8[], $2::int8[]) AS r (chain_id, from_block)
@@ -7,10 +7,12 @@ WITH chain AS (
   SELECT chain_id, pool, block_number, log_index FROM :"before".swap
   UNION ALL SELECT chain_id, pool, block_number, log_index FROM :"before".liquidity_change
   UNION ALL SELECT chain_id, pool, block_number, log_index FROM :"before".fee_collection
+  UNION ALL SELECT chain_id, address, created_block_number, NULL FROM :"before".pool
 ), new_log AS (
   SELECT chain_id, pool, block_number, log_index FROM :"after".swap
   UNION ALL SELECT chain_id, pool, block_number, log_index FROM :"after".liquidity_change
   UNION ALL SELECT chain_id, pool, block_number, log_index FROM :"after".fee_collection
+  UNION ALL SELECT chain_id, address, created_block_number, NULL FROM :"after".pool
 ), old AS (
   SELECT l.* FROM old_log l JOIN chain USING (chain_id) WHERE l.block_number BETWEEN chain.from_block AND chain.to_block
 ), new AS (

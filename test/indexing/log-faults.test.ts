@@ -292,12 +292,15 @@ test('the indexer repairs by itself what lastingly differs, once, and says what 
   expect(faultyNodes).toEqual(chainIds.map((chainId) => ({ chainId, node: 'rpcUrls[0]' })));
   const named = (chainId: number) =>
     (repaired as readonly RepairedLog[])
-      .filter((log) => log.chainId === chainId)
+      .filter((log) => log.chainId === chainId && log.logIndex !== null)
       .map(({ change, pool, blockNumber, logIndex }) => [change, pool, blockNumber, logIndex].join(' '));
   // The report has no more than a hundred.
   expect(missing.length + others.length).toBeLessThan(100);
   expect(named(ONE_NODE).sort()).toEqual(missing.map((name) => `missing ${name}`));
   expect(named(TWO_NODES).sort()).toEqual(others.map((name) => `missing ${name}`));
+  const created = (repaired as readonly RepairedLog[]).filter(({ logIndex }) => logIndex === null);
+  const [hidden] = pairOf(ONE_NODE, 2);
+  expect(created.map(({ change, chainId, pool }) => [change, chainId, pool])).toEqual([['missing', ONE_NODE, hidden]]);
   indexer = await startIndexer(world);
   await catchUp();
   const exact = await connectExact(world.databaseUrl);
