@@ -86,11 +86,12 @@ function compareAll(
 function outcomeOf(subject: DueSubject, results: readonly CallResult[] | undefined, proven: Proven): Outcome {
   if (results === undefined) return UNKNOWN;
   const chain = subject.kind === 'pool' ? readChainFacts(subject, results) : readPoolCount(results[0]);
-  const { differsSince, differences } = subject.before;
+  const { differsSince, differences, shown } = subject.before;
   return compareFacts(subject.facts, chain, {
     block: subject.block,
     proven: isLayoutPublic(subject.layout) ? null : (proven.get(subject.factory) ?? NOTHING),
     differing: differsSince === null ? [] : differences,
+    shown,
   });
 }
 

@@ -3,10 +3,11 @@ import { expect, it } from 'vitest';
 import { compareFacts, FACTS, type FactName, type IndexedFacts, plainFact } from './facts.ts';
 
 const BLOCK = 7;
-const at = (proven: ReadonlySet<string> | null, differing: readonly string[] = []) => ({
+const at = (proven: ReadonlySet<string> | null, differing: readonly string[] = [], shown: readonly string[] = []) => ({
   block: BLOCK,
   proven,
   differing,
+  shown,
 });
 const factsOf = (values: Partial<Record<FactName, string>>): IndexedFacts =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, plainFact(name as FactName, value)]));
@@ -39,6 +40,15 @@ it('a difference does not end while the chain does not give its fact', () => {
   const index = factsOf({ shares: '1,2', admin: '0xa' });
   expect(compareFacts(index, { shares: '1,2' }, at(null, ['admin']))).toEqual({ kind: 'unknown' });
   expect(compareFacts(index, { shares: '1,2', admin: '0xa' }, at(null, ['admin'])).kind).toBe('agrees');
+});
+
+it('a pool agrees no more while the chain does not give a fact that agreed before, if the index still has it', () => {
+  const found = (chain: Partial<Record<FactName, string>>, shown: readonly string[]) =>
+    compareFacts(factsOf({ shares: '1,2', admin: '0xa' }), chain, at(null, [], shown)).kind;
+  expect(found({ shares: '1,2' }, [])).toBe('agrees');
+  expect(found({ shares: '1,2' }, ['admin'])).toBe('unknown');
+  expect(found({ shares: '1,3' }, ['admin'])).toBe('differs');
+  expect(found({ shares: '1,2', admin: '0xa' }, ['admin', 'cursor', 'liquidity'])).toBe('agrees');
 });
 
 it('exactly the facts that both sides have and that are unequal differ', () => {

@@ -67,6 +67,8 @@ export interface Comparison {
   readonly proven: ReadonlySet<string> | null;
   /** Facts of a difference that counts. */
   readonly differing: readonly string[];
+  /** What agreed here before. */
+  readonly shown: readonly string[];
 }
 
 /**
@@ -76,14 +78,16 @@ export interface Comparison {
  * 2. A difference is proven only where `proven` has what the fact needs. A layout that is not public may be read
  *    wrongly, and then no pool of its factory agrees.
  * 3. While a fact that differs is missing, the outcome is unknown: its difference does not end.
+ * 4. While the chain lacks a fact of the index that agreed before, nothing agrees: it may differ in what was not read.
  */
 export function compareFacts(
   index: IndexedFacts,
   chain: ChainFacts,
-  { block, proven, differing }: Comparison,
+  { block, proven, differing, shown: agreed }: Comparison,
 ): Outcome {
   const names = (Object.keys(chain) as FactName[]).filter((name) => index[name] !== undefined);
-  if (names.length === 0 || differing.some((name) => !names.some((each) => each === name))) return { kind: 'unknown' };
+  const lacks = (name: string) => !names.some((each) => each === name);
+  if (names.length === 0 || differing.some(lacks)) return { kind: 'unknown' };
   const shown = new Set<string>();
   const facts: FactName[] = [];
   const unproven: FactName[] = [];
@@ -100,6 +104,7 @@ export function compareFacts(
   }
   const found = { block, shown: [...shown] };
   if (facts.length > 0) return { kind: 'differs', ...found, facts };
+  if (agreed.some((name) => Object.hasOwn(index, name) && lacks(name))) return { kind: 'unknown' };
   return needs.size > 0
     ? { kind: 'unproven', ...found, needs: [...needs], facts: unproven }
     : { kind: 'agrees', ...found };
