@@ -26,7 +26,7 @@ import { CACHE_BYTES } from './cache-size.ts';
 import { indexedChains } from './deployments.ts';
 import { contractsOfIndex } from './discovery.ts';
 import { openGateway } from './gateway/gateway.ts';
-import { logFaultCounter } from './gateway/log-fault-counter.ts';
+import { logComparisonCounter, logFaultCounter } from './gateway/log-fault-counter.ts';
 import type { StartOptions } from './ponder-command.ts';
 import { divertPonderLog } from './ponder-log.ts';
 import { endWithoutPort } from './ponder-port.ts';
@@ -102,7 +102,11 @@ async function start({ schema: chosen, build = false }: Options): Promise<void> 
   process.env.DATABASE_URL = actAs(settings.DATABASE_URL, 'ptd_indexer');
   const nodes = createRegistry('indexer');
   // Heads are pushed to Ponder, which has no pace of its own.
-  const counters = { countCall: chainCallCounter(nodes), countLogs: logFaultCounter(nodes) };
+  const counters = {
+    countCall: chainCallCounter(nodes),
+    countLogs: logFaultCounter(nodes),
+    countComparison: logComparisonCounter(nodes),
+  };
   const blame = (faulty: FaultyLogs) =>
     addFaultyLogs(index.database, faulty).catch((err: unknown) => logger.warn({ err }, 'could not note a faulty node'));
   const askLast = await readFaultyNodes(index.database);

@@ -23,6 +23,7 @@ export type Reading = readonly { readonly one: ReadingRun; readonly two: Reading
 export const silentGateway = (): GatewayDeps => ({
   countCall: () => undefined,
   countLogs: () => undefined,
+  countComparison: () => undefined,
   blame: () => undefined,
   logger: createLogger('bench', 'silent'),
 });

@@ -14,7 +14,7 @@ import { answerRequest, BLOCK_METHODS, type NodeAnswer, type NodeQuestion, NodeR
 import type { LogFault } from './compare-logs.ts';
 import { followHeads, type HeadTaker } from './follow-heads.ts';
 import { lanesOf, type NodePreference, nodesInOrder } from './lanes.ts';
-import { LogsOfTwo, type LogsOfTwoDeps } from './logs-of-two.ts';
+import { type Comparison, LogsOfTwo, type LogsOfTwoDeps } from './logs-of-two.ts';
 import { NewBlocks, PonderHeader } from './new-blocks.ts';
 import { orderLogs } from './order-logs.ts';
 import { pollingIntervalMs } from './polling-interval.ts';
@@ -36,6 +36,7 @@ export interface GatewayDeps {
   readonly countCall: CountChainCall;
   /** Counts logs that a node did not give, or should not have. */
   readonly countLogs: (chainId: number, fault: LogFault, logs: number) => void;
+  readonly countComparison: (chainId: number, result: Comparison) => void;
   /** Takes note of a node that left logs out, or invented some. */
   readonly blame: (faulty: FaultyLogs) => void;
   /** Nodes that are asked after others, by chain id: places in the chains file. */
@@ -75,7 +76,15 @@ export async function openGateway(chains: readonly ChainConfig[], deps: GatewayD
       const count = (fault: LogFault, logs: number) => deps.countLogs(chainId, fault, logs);
       const blame: LogsOfTwoDeps['blame'] = (node, logs) =>
         deps.blame({ chainId, node: placeOf(endpoints.indexOf(node)), ...logs });
-      const logsOfTwo = new LogsOfTwo({ count, blame, logger: logger.child({ chainId }), now, random });
+      const countComparison = (result: Comparison) => deps.countComparison(chainId, result);
+      const logsOfTwo = new LogsOfTwo({
+        count,
+        countComparison,
+        blame,
+        logger: logger.child({ chainId }),
+        now,
+        random,
+      });
       return [String(chainId), { chain, feed, blocks: new NewBlocks(), logsOfTwo, lanes }] as const;
     }),
   );

@@ -26,6 +26,7 @@ function openWorld() {
     hasOthers: false,
     asked: [0, 0] as [number, number],
     leftOut: 0,
+    comparisons: [] as string[],
     blamed: [] as { readonly node: number; readonly leftOut: number; readonly invented: number }[],
   };
   const node = (place: 0 | 1) => async (method: string) => {
@@ -40,6 +41,7 @@ function openWorld() {
     count: (fault, count) => {
       if (fault === 'left out') world.leftOut += count;
     },
+    countComparison: (result) => world.comparisons.push(result),
     blame: (node, logs) => world.blamed.push({ node: rpc.endpoints.indexOf(node), ...logs }),
     logger: { warn: () => undefined },
     now: () => world.now,
@@ -64,6 +66,7 @@ test('all answers of a node are compared in its first hour, then a share of them
   world.now = WATCHED_MS;
   await ask();
   expect(world.asked).toEqual([3, 2]);
+  expect(world.comparisons).toEqual(['compared', 'compared']);
   world.random = COMPARED_SHARE - 0.01;
   await ask();
   expect(world.asked).toEqual([4, 3]);
@@ -90,6 +93,7 @@ test('where the second node gives no logs, those of the first are the answer', a
   const { world, ask } = openWorld();
   Object.assign(world, { isLossy: true, isRefusing: true });
   expect([await ask(), world.leftOut]).toEqual([[log(0)], 0]);
+  expect(world.comparisons).toEqual(['unanswered']);
 });
 
 test('a node that gets a block between two requests left nothing out', async () => {
@@ -100,10 +104,14 @@ test('a node that gets a block between two requests left nothing out', async () 
   expect([await answer, world.leftOut]).toEqual([[log(0), log(1)], 0]);
 });
 
-test('at most two answers at a time are compared with those of a node', async () => {
+test('at most two answers at a time are compared with those of a node, and it is counted how many more were to be', async () => {
   const { world, ask } = openWorld();
   await Promise.all(Array.from({ length: 10 }, ask));
   expect(world.asked).toEqual([10, 2]);
+  expect(world.comparisons.sort()).toEqual([...Array(2).fill('compared'), ...Array(8).fill('skipped')]);
+  Object.assign(world, { now: WATCHED_MS });
+  await Promise.all(Array.from({ length: 10 }, ask));
+  expect(world.comparisons).toHaveLength(10);
 });
 
 test('logs of another block than was asked for, of the second node, are its fault, not of the first', async () => {

@@ -11,9 +11,13 @@ import { judgeLogs } from './judge-logs.ts';
 import { LogPlaces } from './log-places.ts';
 import { countMisplaced } from './logs-asked.ts';
 
+/** What became of an answer that was to be compared; `unanswered`: one of both nodes gave no logs in time. */
+export type Comparison = 'compared' | 'skipped' | 'unanswered';
+
 export interface LogsOfTwoDeps {
   /** Counts logs that a node did not give, or should not have. */
   readonly count: (fault: LogFault, logs: number) => void;
+  readonly countComparison: (result: Comparison) => void;
   /** Takes note of a node that left logs out, or invented some. */
   readonly blame: (node: RpcEndpoint, logs: { readonly leftOut: number; readonly invented: number }) => void;
   readonly logger: Pick<Logger, 'warn'>;
@@ -26,7 +30,7 @@ export interface LogsOfTwoDeps {
 type AskNodes = (question: NodeQuestion, take: (result: unknown, node: RpcEndpoint) => void) => Promise<NodeAnswer>;
 
 const BlockNumber = z.object({ number: z.string() });
-/** For so long all answers of a node are compared: from its first one, and from each that was wrong. */
+/** For so long all answers of a node are to be compared: from its first one, and from each that was wrong. */
 export const WATCHED_MS = 3_600_000;
 /** Share of the answers of other nodes that are compared. */
 export const COMPARED_SHARE = 0.05;
@@ -58,7 +62,9 @@ export class LogsOfTwo {
     const nodes = ableNodes(rpc.endpoints, question).endpoints.filter(({ breaker }) => !breaker.isOpen);
     const [first, second] = nodes;
     const comparing = (second && this.#comparing.get(second)) ?? 0;
-    if (!first || !second || comparing >= MAX_AT_A_TIME || !this.#isDue(first)) {
+    const isDue = first !== undefined && second !== undefined && this.#isDue(first);
+    if (!isDue || comparing >= MAX_AT_A_TIME) {
+      if (isDue) this.#deps.countComparison('skipped');
       return ask(question, (result, node) => {
         this.#assertPlaced(question, result, node);
         this.#places.noteLogs(node, result);
@@ -93,7 +99,9 @@ export class LogsOfTwo {
     const [answer, other] = await Promise.all([asked, this.#request(second, question)]);
     const given = 'result' in answer ? answer.result : undefined;
     // The first node may have failed, so that the second one gave both.
-    if (other === undefined || first === second) {
+    const isUnanswered = other === undefined || first === second;
+    this.#deps.countComparison(isUnanswered ? 'unanswered' : 'compared');
+    if (isUnanswered) {
       this.#places.noteLogs(first, given);
       return answer;
     }

@@ -69,6 +69,7 @@ export async function openPonder(
     countLogs: (_, fault, logs) => {
       faults[fault] = (faults[fault] ?? 0) + logs;
     },
+    countComparison: nothing,
     blame: (faulty) => blamed.push(faulty),
     turns,
     logger: silent,
