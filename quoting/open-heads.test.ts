@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { openChainRpc } from '../chain/chain-rpc.ts';
 import { LiveConfig } from '../config/live-schema.ts';
+import { request } from '../devnet/json-rpc.ts';
 import { startLiveMarket } from '../devnet/live/live-market.fixture.ts';
 import type { ProxiedRequest } from '../devnet/misbehaviour.ts';
 import { startPartNode } from '../devnet/parts/part-node.ts';
@@ -23,13 +24,13 @@ const world = openWorld(async (ends) => {
 });
 
 /** The heads of a chain whose socket pushes parts as heads. */
-async function openPushed(rpcUrl: string) {
+async function openPushed(rpcUrl: string, hasSource = true) {
   const { chain, node } = world;
   // The same node as the source, by another name: nothing says that it pushes parts.
   const config = chainConfig(chain.chainId, [rpcUrl], {
     blockTimeMs: 2_000,
     wsUrls: [`${node.wsUrl}/heads`],
-    live: LiveConfig.parse(partSource(node, false)),
+    ...(hasSource && { live: LiveConfig.parse(partSource(node, false)) }),
   });
   const rpc = openChainRpc(config, 5_000);
   const logger = createLogger('test', 'silent');
@@ -47,22 +48,30 @@ async function openPushed(rpcUrl: string) {
   return heads;
 }
 
-/** Seals the block of the newest part. @returns its number */
-async function seal(): Promise<bigint> {
-  const { node } = world;
+/** Seals the block of the newest part. @param isPaid whether each part has another hash @returns its number */
+async function seal(isPaid = false): Promise<bigint> {
+  const { chain, node } = world;
+  const { trader: from, taker: to } = chain.roles;
   const { number } = node.part();
-  while (node.part().number === number) await node.nextPart();
+  while (node.part().number === number) {
+    if (isPaid) await request(chain.rpcUrl, 'eth_sendTransaction', [{ from, to, value: '0x1' }]);
+    await node.nextPart();
+  }
   return number;
 }
 
-test('a socket of heads that pushes parts moves no head, not even once', async () => {
+test.each([
+  ['with a source of parts', true],
+  ['without one', false],
+])('a socket of heads that pushes parts moves no head, not even once: %s', async (_, hasSource) => {
   const { chain, node } = world;
-  const { committed, close } = await openPushed(node.url);
+  await vi.waitFor(() => expect(world.node.subscriptions('newHeads')).toBe(0), 5_000);
+  const { committed, close } = await openPushed(node.url, hasSource);
   const taken: { readonly number: bigint; readonly hash: string }[] = [];
   committed.onHead(({ block }) => taken.push(block));
   for (let block = 0; block < 4; block += 1) {
-    const number = await seal();
-    await vi.waitFor(() => expect(committed.current?.block.number).toBe(number), 5_000);
+    const number = await seal(true);
+    await vi.waitFor(async () => expect((await committed.head()).block.number).toBe(number), 5_000);
   }
   close();
   for (const { number, hash } of taken) expect(hash).toBe((await chain.client.getBlock({ blockNumber: number })).hash);

@@ -1,7 +1,6 @@
 import type { ReportedHead } from '../chain/chain-rpc.ts';
 import { type HeadFeedDeps, openHeadFeed } from '../chain/head-feed/head-feed.ts';
 import { partSource } from '../config/live-schema.ts';
-import { pause } from '../runtime/pause.ts';
 import type { ChainContext } from './chain-bounds.ts';
 import { HeadTracker } from './heads/head-tracker.ts';
 import { type LiveHeadsOptions, type OpenLiveHeads, openLiveHeads } from './live/open-live-heads.ts';
@@ -19,9 +18,6 @@ export interface OpenHeads {
   close(): void;
 }
 
-/** A socket may push a head this long before another node has it, milliseconds. */
-const NODE_LAG_MS = 250;
-
 export type HeadsOptions = LiveHeadsOptions & PartHeadsOptions & Pick<HeadFeedDeps, 'openSocket'>;
 
 /**
@@ -36,15 +32,7 @@ export function openHeads(chain: ChainContext, options: HeadsOptions): OpenHeads
   const parts = source && openPartHeads(chain, source, committed, options);
   const live = parts ? undefined : openLiveHeads(chain, committed, options);
   const pushed = openHeadFeed(config, { ...chain, openSocket: options.openSocket });
-  pushed?.onHead(({ block }) => {
-    const push = () => committed.push({ block, endpoint: null });
-    if (!source) return push();
-    // Where a sequencer shows parts, a socket may push these as heads: no node has a block of their hash.
-    const header = () => rpc.header(block.hash, block.number);
-    void header()
-      .catch(() => pause(NODE_LAG_MS).then(header))
-      .then(push, () => undefined);
-  });
+  pushed?.onHead(({ block }) => committed.push({ block, endpoint: null }));
   return {
     committed,
     live,

@@ -8,6 +8,8 @@ import { startTestNode, type TestNode } from './test-node.fixture.ts';
 
 const CHAIN = 31337;
 const logger = createLogger('test', 'silent');
+/** Nodes have every block. */
+const HEADER = { number: 1n, hash: '0x1', timestamp: 0n, parents: [] } as const;
 const stops: (() => unknown)[] = [];
 
 afterEach(async () => {
@@ -30,6 +32,7 @@ function feedOf(wsUrls: readonly string[], blockTimeMs = 1_000) {
     blockTimeMs,
     wsUrls,
     count,
+    rpc: { header: async () => HEADER },
     logger,
     now: () => clock.ms,
     wallClock: Date.now,

@@ -5,14 +5,27 @@ import type { CountChainCall } from '../../runtime/chain-calls.ts';
 import type { Clock, Clocks } from '../../runtime/clock.ts';
 import type { LiveSocket } from '../../runtime/live-socket.ts';
 import type { Logger } from '../../runtime/logger.ts';
+import { pause } from '../../runtime/pause.ts';
+import type { ChainRpc } from '../chain-rpc.ts';
 import type { BlockRef } from '../read-context.ts';
 import { type HeadSocketOptions, openHeadSocket, type PushedHead } from './head-socket.ts';
-import { isFeedLive, newPushState, nextPushed, type PushEvent, type PushState } from './next-pushed.ts';
+import {
+  isFeedLive,
+  newPushState,
+  nextPushed,
+  type PushEffects,
+  type PushEvent,
+  type PushState,
+} from './next-pushed.ts';
 
 export interface HeadFeedOptions extends Clocks {
   readonly chainId: number;
   readonly blockTimeMs: number;
   readonly wsUrls: readonly string[];
+  /** Asks nodes for pushed blocks. */
+  readonly rpc: Pick<ChainRpc, 'header'>;
+  /** Whether they are asked for every one. Default: until a socket has shown that it pushes no parts of blocks. */
+  readonly checksAll?: boolean;
   readonly count: (method: string, outcome: string) => void;
   readonly logger: Logger;
   /** Opens the socket of a node. Default: over the network. */
@@ -21,6 +34,9 @@ export interface HeadFeedOptions extends Clocks {
 
 /** Opens what pushes heads. */
 export type OpenHeadSocket = (options: HeadSocketOptions) => Pick<LiveSocket, 'reconnect' | 'close'>;
+
+/** A socket may push a head this long before another node has it, milliseconds. */
+const NODE_LAG_MS = 250;
 
 /**
  * The heads of one chain, as the sockets of its nodes push them: each block once, from the first socket that has it.
@@ -31,6 +47,7 @@ export class HeadFeed {
   readonly #listeners = new Set<(head: PushedHead) => void>();
   readonly #sockets: readonly ReturnType<OpenHeadSocket>[];
   readonly #alarm = new Alarm(() => this.#take({ kind: 'time' }));
+  readonly #closed = new AbortController();
   #state: PushState;
 
   /** Opens the sockets. */
@@ -59,6 +76,7 @@ export class HeadFeed {
   }
 
   close(): void {
+    this.#closed.abort();
     this.#listeners.clear();
     this.#state = newPushState(0, this.#now());
     this.#take({ kind: 'time' });
@@ -69,39 +87,60 @@ export class HeadFeed {
     const { chainId, count, wallClock, openSocket = openHeadSocket } = this.#options;
     const logger = this.#options.logger.child({ chainId, host: new URL(url).host });
     const onHead = (head: PushedHead) => {
-      if (!this.#take({ kind: 'pushed', source, block: head.block, wallMs: wallClock() })) return;
-      for (const listener of this.#listeners) listener(head);
+      const { isNews, toCheck } = this.#take({ kind: 'pushed', source, block: head.block, wallMs: wallClock() });
+      if (isNews) this.#pass(head);
+      else if (toCheck) void this.#check(head, toCheck.isBack);
     };
     return openSocket({ url, chainId, count, onHead, logger });
   }
 
-  /** @returns whether the event is a head to pass on */
-  #take(event: PushEvent): boolean {
+  #pass(head: PushedHead): void {
+    for (const listener of this.#listeners) listener(head);
+  }
+
+  /** Passes a head on once nodes have it. Never rejects. */
+  async #check(head: PushedHead, isBack: boolean): Promise<void> {
+    const { block } = head;
+    const { signal } = this.#closed;
+    const header = () => this.#options.rpc.header(block.hash, block.number, signal);
+    const found = await header()
+      .catch(() => pause(NODE_LAG_MS, signal).then(header))
+      .catch(() => undefined);
+    if (!found || signal.aborted) return;
+    if (this.#take({ kind: 'checked', block, isBack }).isNews) this.#pass(head);
+  }
+
+  #take(event: PushEvent): PushEffects {
     const now = this.#now();
-    const [state, { isNews, dead, wakeAt }] = nextPushed(this.#state, event, now, this.#options.blockTimeMs);
+    const { blockTimeMs, checksAll = false } = this.#options;
+    const [state, effects] = nextPushed(this.#state, event, now, { blockTimeMs, checksAll });
     this.#state = state;
-    for (const source of dead) this.#sockets[source]?.reconnect('no head');
-    this.#alarm.set(wakeAt, now);
-    return isNews;
+    for (const source of effects.dead) this.#sockets[source]?.reconnect('no head');
+    this.#alarm.set(effects.wakeAt, now);
+    return effects;
   }
 }
 
 type ChainOfFeed = Pick<ChainConfig, 'chainId' | 'blockTimeMs' | 'wsUrls' | 'live'>;
 
 /** What the sockets of a chain are opened with. */
-export type HeadFeedDeps = Pick<HeadFeedOptions, 'logger' | 'openSocket' | keyof Clocks> & {
+export type HeadFeedDeps = Pick<HeadFeedOptions, 'rpc' | 'logger' | 'openSocket' | keyof Clocks> & {
   readonly countCall: CountChainCall;
 };
 
-/** Opens the sockets of a chain; undefined when it has none. Those that push parts of blocks push no sealed heads. */
+/**
+ * Opens the sockets of a chain; undefined when it has none. Those that push parts of blocks push no sealed heads: where
+ * some do, nodes are asked for every head of the others.
+ */
 export function openHeadFeed(
   { chainId, blockTimeMs, wsUrls: all = [], live }: ChainOfFeed,
-  { countCall, logger, openSocket, now, wallClock }: HeadFeedDeps,
+  { rpc, countCall, logger, openSocket, now, wallClock }: HeadFeedDeps,
 ): HeadFeed | undefined {
   const count = (method: string, outcome: string) => countCall(chainId, method, outcome);
-  const parts = partSource(live)?.wsUrls ?? [];
-  const wsUrls = all.filter((url) => !parts.includes(url));
+  const source = partSource(live);
+  const wsUrls = all.filter((url) => !source?.wsUrls.includes(url));
+  const checksAll = source !== undefined;
   return wsUrls.length === 0
     ? undefined
-    : new HeadFeed({ chainId, blockTimeMs, wsUrls, count, logger, openSocket, now, wallClock });
+    : new HeadFeed({ chainId, blockTimeMs, wsUrls, rpc, checksAll, count, logger, openSocket, now, wallClock });
 }

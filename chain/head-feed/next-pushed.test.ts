@@ -14,19 +14,30 @@ const blockOf = (name: string, secs = 0): BlockRef => ({
   timestamp: BigInt(secs),
 });
 
-/** A feed of two sources: 0 is fast, 1 is slow. Its clock is at zero. */
-function feedOf() {
+/** A feed of two sources: 0 is fast, 1 is slow. Its clock is at zero. `has`: whether nodes have a block, at once. */
+function feedOf({
+  has = () => true,
+  checksAll = false,
+}: {
+  has?: (block: BlockRef) => boolean;
+  checksAll?: boolean;
+} = {}) {
   const clock = { ms: 0 };
   let state = newPushState(2, 0);
   const take = (event: PushEvent) => {
-    const [next, effects] = nextPushed(state, event, clock.ms, BLOCK_MS);
+    const [next, effects] = nextPushed(state, event, clock.ms, { blockTimeMs: BLOCK_MS, checksAll });
     state = next;
     return effects;
   };
-  const push = (source: number, name: string, age = 0) =>
-    take({ kind: 'pushed', source, block: blockOf(name), wallMs: age }).isNews;
+  const checked: string[] = [];
+  const push = (source: number, name: string, age = 0) => {
+    const { isNews, toCheck } = take({ kind: 'pushed', source, block: blockOf(name), wallMs: age });
+    if (!toCheck) return isNews;
+    checked.push(name);
+    return has(toCheck.block) && take({ kind: 'checked', ...toCheck }).isNews;
+  };
   const isLive = () => isFeedLive(state, clock.ms, BLOCK_MS);
-  return { clock, take, push, isLive };
+  return { clock, take, push, isLive, checked };
 }
 
 test.each([
@@ -105,7 +116,7 @@ test('a feed is live for two block times after news', () => {
 });
 
 test('parts of a block, pushed each 200 ms, are not heads', () => {
-  const { clock, push, take } = feedOf();
+  const { clock, push, take, checked } = feedOf({ has: ({ number }) => number > 50n });
   const pushed: string[] = [];
   for (let height = 2; height <= 50; height += 1) {
     for (const branch of 'abcdefghij') {
@@ -114,11 +125,44 @@ test('parts of a block, pushed each 200 ms, are not heads', () => {
       take({ kind: 'time' });
     }
   }
+  expect(pushed).toEqual([]);
   // Until the third it may be a reorganisation.
-  expect(pushed).toEqual(['a2', 'b2']);
+  expect(checked).toEqual(['a2', 'b2']);
   expect(push(1, 'a51')).toBe(true);
   clock.ms += 600_000;
   expect(push(0, 'a52')).toBe(true);
+});
+
+test('nodes are asked for the heads of a source until it pushed two heights with one hash each, and after a second one', () => {
+  const { clock, push, checked } = feedOf();
+  const news = ['a1', 'a2', 'a3', 'a4', 'b4', 'b5', 'b6', 'b7', 'b8'].map((name) => {
+    clock.ms += 1_000;
+    return push(0, name);
+  });
+  expect(news).not.toContain(false);
+  expect(checked).toEqual(['a1', 'a2', 'b4', 'b5', 'b6']);
+});
+
+test('where all heads are checked, nodes are asked for each', () => {
+  const { push, checked } = feedOf({ checksAll: true });
+  const pushed = ['a1', 'a2', 'a3', 'a4', 'a5'];
+  for (const name of pushed) push(0, name);
+  expect(checked).toEqual(pushed);
+});
+
+test('what no node has is not known of: another source may push its height', () => {
+  const { push, isLive } = feedOf({ has: ({ hash }) => hash.startsWith('b') });
+  expect(push(0, 'a1')).toBe(false);
+  expect(isLive()).toBe(false);
+  expect(push(1, 'b1')).toBe(true);
+});
+
+test('a head that nodes have only after a later one was passed on is late', () => {
+  const { take } = feedOf();
+  const pushed = (name: string) => take({ kind: 'pushed', source: 0, block: blockOf(name), wallMs: 0 }).toCheck;
+  const [one, two] = [pushed('a1'), pushed('a2')];
+  if (!one || !two) throw new Error('not checked');
+  expect([two, one, two].map((each) => take({ kind: 'checked', ...each }).isNews)).toEqual([true, false, false]);
 });
 
 test('the same head again, and reorganisations of one height, make no part', () => {

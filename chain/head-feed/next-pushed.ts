@@ -5,6 +5,8 @@ import type { BlockRef } from '../read-context.ts';
 export type PushEvent =
   /** A socket pushed a head. `source`: its index. `wallMs`: now, as Unix milliseconds. */
   | { readonly kind: 'pushed'; readonly source: number; readonly block: BlockRef; readonly wallMs: number }
+  /** Nodes have a block that was pushed. */
+  | { readonly kind: 'checked'; readonly block: BlockRef; readonly isBack: boolean }
   /** A poll gave a head: lower heads that a socket pushes after it are late. */
   | { readonly kind: 'polled'; readonly block: BlockRef }
   | { readonly kind: 'time' };
@@ -14,6 +16,9 @@ interface Source {
   readonly height: bigint;
   readonly hash: Hex | null;
   readonly changes: number;
+  /** Whether that height got one hash only so far, and how many heights in a row did before. */
+  readonly hasOneHash: boolean;
+  readonly oneHashHeights: number;
   /** Until when nothing that it pushes counts, since it pushes blocks that are not sealed. */
   readonly partsUntil: number;
   /** When it last pushed one, or was dialled. */
@@ -30,9 +35,17 @@ export interface PushState {
   readonly pushedAt: number;
 }
 
+export interface PushPace {
+  readonly blockTimeMs: number;
+  /** Whether nodes are asked for every head that is pushed. */
+  readonly checksAll: boolean;
+}
+
 export interface PushEffects {
-  /** Whether the pushed head is passed on. */
+  /** Whether the head is passed on. */
   readonly isNews: boolean;
+  /** The pushed head, to be passed on if nodes have it: then `checked` is to follow. */
+  readonly toCheck: Omit<PushEvent & { readonly kind: 'checked' }, 'kind'> | null;
   /** Sources to be dialled again. */
   readonly dead: readonly number[];
   /** When it needs a `time`. */
@@ -60,7 +73,17 @@ const PARTS_MS = 600_000;
 
 const deadAfterMs = (blockTimeMs: number): number => Math.max(DEAD_AFTER_MS, DEAD_AFTER_BLOCKS * blockTimeMs);
 
-const NEW_SOURCE = { height: -1n, hash: null, changes: 0, partsUntil: Number.NEGATIVE_INFINITY };
+/** A source that pushed one hash only of so many heights in a row does not push parts. */
+const PROVEN_HEIGHTS = 2;
+
+const NEW_SOURCE = {
+  height: -1n,
+  hash: null,
+  changes: 0,
+  hasOneHash: false,
+  oneHashHeights: 0,
+  partsUntil: Number.NEGATIVE_INFINITY,
+};
 
 /** The state of sockets that are dialled now. */
 export const newPushState = (sources: number, now: number): PushState => ({
@@ -83,46 +106,61 @@ export const isFeedLive = ({ pushedAt }: PushState, now: number, blockTimeMs: nu
  *    heads: `HeadTracker` of quotes, or Ponder.
  * 3. Nothing is news from a source that pushed three hashes of one height at once, until it did not for `PARTS_MS`: it
  *    shows blocks while they are built. They are not heads.
- * 4. A source is dialled again whenever it pushed no head for as long as a dead one.
+ * 4. Until a source pushed `PROVEN_HEIGHTS` heights in a row with one hash each, or while all are to be checked, a head
+ *    is news only once nodes have it: it may be a part of a block, of which no node has the hash.
+ * 5. A source is dialled again whenever it pushed no head for as long as a dead one.
+ *
+ * @param pace `checksAll`: whether all heads are to be checked
  */
 export function nextPushed(
   state: PushState,
   event: PushEvent,
   now: number,
-  blockTimeMs: number,
+  pace: PushPace,
 ): readonly [PushState, PushEffects] {
-  const [happened, isNews] = withEvent(state, event, now, blockTimeMs);
+  const { blockTimeMs } = pace;
+  const [happened, { isNews = false, toCheck = null }] = withEvent(state, event, now, pace);
   const deadAt = ({ heardAt }: Source) => heardAt + deadAfterMs(blockTimeMs);
   const dead = happened.sources.flatMap((source, index) => (now >= deadAt(source) ? [index] : []));
   const next = dead.reduce((before, index) => withSource(before, index, { heardAt: now }), happened);
-  return [next, { isNews, dead, wakeAt: Math.min(...next.sources.map(deadAt)) }];
+  return [next, { isNews, toCheck, dead, wakeAt: Math.min(...next.sources.map(deadAt)) }];
 }
 
 function withEvent(
   state: PushState,
   event: PushEvent,
   now: number,
-  blockTimeMs: number,
-): readonly [PushState, isNews: boolean] {
-  if (event.kind === 'time') return [state, false];
+  { blockTimeMs, checksAll }: PushPace,
+): readonly [PushState, Partial<PushEffects>] {
+  if (event.kind === 'time') return [state, {}];
   const { block } = event;
   const { number, hash } = block;
-  if (event.kind === 'polled') return [{ ...withKnown(state, hash), highest: maxOf(number, state.highest) }, false];
+  if (event.kind === 'polled') return [{ ...withKnown(state, hash), highest: maxOf(number, state.highest) }, {}];
+  if (event.kind === 'checked') {
+    const isLate = number <= state.highest && !event.isBack;
+    return isLate || state.known.includes(hash) ? [state, {}] : [withNews(state, block, now), { isNews: true }];
+  }
   const isLoading = event.wallMs - Number(block.timestamp) * 1_000 > deadAfterMs(blockTimeMs);
   const source = state.sources[event.source];
-  if (isLoading || !source) return [state, false];
+  if (isLoading || !source) return [state, {}];
   const changed = nextSource(source, block, now);
   const heard = withSource(state, event.source, changed);
-  const isLate = number <= state.highest && number > source.height;
-  if (now < changed.partsUntil || isLate || state.known.includes(hash)) return [heard, false];
-  return [{ ...withKnown(heard, hash), highest: number, pushedAt: now }, true];
+  const isBack = number <= state.highest;
+  const isLate = isBack && number > source.height;
+  if (now < changed.partsUntil || isLate || state.known.includes(hash)) return [heard, {}];
+  const isProven = changed.oneHashHeights >= PROVEN_HEIGHTS;
+  if (checksAll || !isProven) return [heard, { toCheck: { block, isBack } }];
+  return [withNews(heard, block, now), { isNews: true }];
 }
 
 function nextSource(before: Source, { number, hash }: BlockRef, now: number): Source {
   const { height, heardAt, partsUntil } = before;
   const isSame = number === height && now - heardAt < AT_ONCE_MS;
   const changes = isSame ? before.changes + (hash === before.hash ? 0 : 1) : 0;
-  const next = { ...before, height: number, hash, changes, heardAt: now };
+  const hasOneHash = number !== height || (before.hasOneHash && hash === before.hash);
+  const heights = number !== height && before.hasOneHash ? before.oneHashHeights + 1 : before.oneHashHeights;
+  const oneHashHeights = hasOneHash ? heights : 0;
+  const next = { ...before, height: number, hash, changes, hasOneHash, oneHashHeights, heardAt: now };
   return changes < CHANGES ? next : { ...next, partsUntil: Math.max(partsUntil, now + PARTS_MS) };
 }
 
@@ -131,6 +169,12 @@ const maxOf = (one: bigint, other: bigint): bigint => (one > other ? one : other
 const withSource = (state: PushState, changed: number, by: Partial<Source>): PushState => ({
   ...state,
   sources: state.sources.map((source, index) => (index === changed ? { ...source, ...by } : source)),
+});
+
+const withNews = (state: PushState, { number, hash }: BlockRef, now: number): PushState => ({
+  ...withKnown(state, hash),
+  highest: number,
+  pushedAt: now,
 });
 
 const withKnown = (state: PushState, hash: Hex): PushState => ({

@@ -6,6 +6,8 @@ import { createLogger } from '../../runtime/logger.ts';
 import { followHeads } from './follow-heads.ts';
 import type { HeadPace } from './next-follower.ts';
 
+/** Nodes have every block. */
+const HEADER = { number: 1n, hash: '0x1', timestamp: 0n, parents: [] } as const;
 const PACE: HeadPace = { blockTimeMs: 1_000, retryMs: 250 };
 
 const stops: (() => unknown)[] = [];
@@ -116,6 +118,7 @@ async function feedOfNode() {
     chainId: 1,
     blockTimeMs: 1_000,
     wsUrls: [node.url],
+    rpc: { header: async () => HEADER },
     count: () => undefined,
     logger,
     now: () => clock.ms,

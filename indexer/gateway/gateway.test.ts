@@ -137,7 +137,7 @@ test('Ponder takes heads that looks see, and those that sockets tell', async () 
   const node = await startTestNode(1);
   onTestFinished(node.stop);
   let polled = 5;
-  const url = await startNode(() => ok(blockOf(polled)));
+  const url = await startNode(({ method }) => ok(blockOf(method === 'eth_getBlockByHash' ? 7 : polled)));
   const { rpc } = await openPonder([url], [node.url]);
   const seen: number[] = [];
   const failures = vi.fn();

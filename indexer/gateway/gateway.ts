@@ -68,11 +68,12 @@ export async function openGateway(chains: readonly ChainConfig[], deps: GatewayD
   const nodesOf = new Map(
     chains.map((chain) => {
       const { chainId } = chain;
-      const { endpoints } = openChainRpc(chain, timeoutMs, countCall);
+      const nodes = openChainRpc(chain, timeoutMs, countCall);
+      const { endpoints } = nodes;
       const askLast = deps.askLast?.get(chainId) ?? [];
       const last = new Set(endpoints.flatMap((_, node) => (askLast.includes(placeOf(node)) ? [node] : [])));
       const lanes = openLanes(chain, endpoints, { last, turn: deps.turns?.get(chainId) });
-      const feed = openHeadFeed(chain, { countCall, logger, now, wallClock: Date.now });
+      const feed = openHeadFeed(chain, { rpc: nodes, countCall, logger, now, wallClock: Date.now });
       const count = (fault: LogFault, logs: number) => deps.countLogs(chainId, fault, logs);
       const blame: LogsOfTwoDeps['blame'] = (node, logs) =>
         deps.blame({ chainId, node: placeOf(endpoints.indexOf(node)), ...logs });

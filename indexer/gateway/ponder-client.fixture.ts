@@ -20,7 +20,10 @@ type Request = { readonly method: string; readonly params?: readonly unknown[] }
 type Reply = { readonly status?: number; readonly body?: unknown };
 type Rpc = {
   request(request: Request): Promise<unknown>;
-  subscribe(of: { onBlock: (block: { number: string }) => void; onError: (error: unknown) => void }): void;
+  subscribe(of: {
+    onBlock: (block: { number: string; hash: string }) => void;
+    onError: (error: unknown) => void;
+  }): void;
   unsubscribe(): Promise<void>;
 };
 
