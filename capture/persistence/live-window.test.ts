@@ -1,11 +1,9 @@
 import { beforeEach, expect, test } from 'vitest';
-import { LiveConfig } from '../../config/live-schema.ts';
 import { pause } from '../../runtime/pause.ts';
 import { pass, stopTime } from '../../test/harness/stopped-time.ts';
 import type { LiveRead } from './live-quotes.ts';
 import { readLiveWindow } from './live-window.ts';
 
-const PARTS = { live: LiveConfig.parse({ sources: [{ kind: 'preconfirmed', rpcUrls: ['http://127.0.0.1:1'] }] }) };
 const CALL_MS = 50;
 
 beforeEach(stopTime);
@@ -15,7 +13,7 @@ beforeEach(stopTime);
  *
  * @returns by moment, how many milliseconds after the first one its state was shown; null: it says nothing
  */
-async function readAfterCalls(calls: readonly number[], furtherCalls: number, chain: typeof PARTS | object = {}) {
+async function readAfterCalls(calls: readonly number[], furtherCalls: number) {
   const now = () => performance.now();
   const startedAt = now();
   let reads = 0;
@@ -26,7 +24,7 @@ async function readAfterCalls(calls: readonly number[], furtherCalls: number, ch
     await pause(CALL_MS * furtherCalls);
     return { number, quotes: new Map() };
   };
-  const reading = readLiveWindow({ chain, readLive, now }, []);
+  const reading = readLiveWindow({ readLive, now }, []);
   await pass(10_000);
   const { shown, later } = await reading;
   return { reads, shownAt: [shown, ...later].map((read) => (read ? Number(read.number) : null)) };
@@ -46,8 +44,4 @@ test.each([
 
 test('without live prices in time at once, nothing is read later', async () => {
   expect(await readAfterCalls([3.5, 1, 1], 0)).toEqual({ reads: 1, shownAt: [null, null, null] });
-});
-
-test('after parts the block is compared, so nothing is read at once', async () => {
-  expect(await readAfterCalls([1, 1], 4, PARTS)).toEqual({ reads: 2, shownAt: [null, 250, 1_050] });
 });

@@ -1,12 +1,9 @@
-import type { ChainConfig } from '../../config/chains-schema.ts';
-import { partSource } from '../../config/live-schema.ts';
 import type { ServedPool } from '../../quoting/pools/pool-directory.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { pause } from '../../runtime/pause.ts';
 import type { LiveRead, ReadLive } from './live-quotes.ts';
 
 export interface LiveWindowDeps {
-  readonly chain: Pick<ChainConfig, 'live'>;
   /** Reads live prices. Absent on a chain without a source of them. */
   readonly readLive?: ReadLive | undefined;
   /** Milliseconds of a clock that never goes back. */
@@ -25,11 +22,11 @@ const LIVE_MS = [200, 1_000] as const;
 export const MAX_LATE_MS = 150;
 
 /**
- * Reads live prices now, and later. After parts, only later: what they are compared with is the block's state. Else
- * nothing more is read without the first ones, which they would be compared with. Reads may overlap.
+ * Reads live prices now, and later. Without the first ones, which later ones are compared with, nothing more is read.
+ * Reads may overlap.
  */
 export async function readLiveWindow(
-  { chain, readLive, now }: LiveWindowDeps,
+  { readLive, now }: LiveWindowDeps,
   pools: readonly ServedPool[],
 ): Promise<LiveWindow> {
   const nothing = { shown: null, later: [null, null] } as const;
@@ -45,8 +42,7 @@ export async function readLiveWindow(
     isEmpty = read === null;
     return read;
   };
-  const hasParts = partSource(chain.live) !== undefined;
   const [soon, late] = LIVE_MS;
-  const [shown, ...later] = await Promise.all([hasParts ? null : readShown(), readAfter(soon), readAfter(late)]);
-  return hasParts || shown ? { shown, later } : nothing;
+  const [shown, ...later] = await Promise.all([readShown(), readAfter(soon), readAfter(late)]);
+  return shown ? { shown, later } : nothing;
 }

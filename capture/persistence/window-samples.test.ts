@@ -41,19 +41,19 @@ test('without live prices blocks alone are compared, and depth with the next one
   expect(soldIn([null, shown, shown, shown])).toBeNull();
 });
 
-test('after parts, all pools are what they are there, and depth is compared with the first part of the next block', () => {
+test('after parts, all pools are what they are there, and depth is compared with the earliest part of the next block', () => {
   const same = [shown, shown, shown, shown];
-  expect(soldIn(same, { later: [part(10n, worse), part(11n, better)] })).toEqual([0, 0, 0, 1_000, -1_000, 1_000]);
-  expect(soldIn(same, { later: [part(10n, null), null] })).toEqual([0, 0, 0, WITHDRAWN_E6, null, 1_000_000]);
-  // The next block was over when it was looked at.
-  expect(soldIn([shown, worse, undefined, undefined], { later: [part(11n, better), null] })).toEqual([
-    1_000,
-    null,
-    null,
-    -1_000,
-    null,
-    1_000,
+  const first = part(10n, worse);
+  // A maker that is better in the last part alone: its depth is gone, and nothing that is shown from then on changes.
+  expect(soldIn(same, { shown: first, later: [first, first] })).toEqual([0, 0, 0, 0, 0, 1_000]);
+  expect(soldIn(same, { shown: first, later: [part(10n, shown), part(11n, better)] })).toEqual([
+    0, 0, 0, -1_001, -2_002, 1_000,
   ]);
+  expect(soldIn(same, { shown: first, later: [part(10n, null), null] })).toEqual([0, 0, 0, WITHDRAWN_E6, null, 1_000]);
+  expect(soldIn(same, { shown: unread(10n), later: [first, null] })).toEqual([0, 0, 0, null, null, 1_000]);
+  // The next block was over when it was looked at.
+  const over = { shown: part(11n, worse), later: [part(11n, better), null] as const };
+  expect(soldIn([shown, worse, undefined, undefined], over)).toEqual([1_000, null, null, -2_002, null, 1_000]);
 });
 
 test('a pool whose price no override makes is then what it is at the committed block', () => {

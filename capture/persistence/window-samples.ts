@@ -14,7 +14,8 @@ export interface WindowReads {
 
 /**
  * Compares the quotes of one pool. At blocks, those of its block count, as a client sees them that knows no live
- * prices; where it does not trade there, its live quotes. At live prices, its live quotes where there were any.
+ * prices; where it does not trade there, its live quotes. At live prices, its live quotes where there were any. Depth
+ * of its block is compared with the earliest that was read of the next one.
  *
  * @returns null when there is nothing to compare
  */
@@ -35,7 +36,7 @@ export function sampleOf(
     read ? orCommitted(read.quotes.get(address), readAt(read.number)) : undefined,
   );
   // Where the block after was read while it was being built, that is earlier than its end.
-  const [early] = live.later.flatMap((read) => {
+  const [early] = (first ? [live.shown, ...live.later] : live.later).flatMap((read) => {
     const quote = read?.number === blocks[0]?.number ? read?.quotes.get(address) : undefined;
     return quote === undefined || quote === 'committed' ? [] : [{ quote }];
   });
