@@ -55,7 +55,7 @@ beforeAll(async () => {
     [POOL, QUIET, OTHER].map((address) => ({ pool: { chainId: CHAIN_A, address } })),
   );
   await listing.db.insert(swap).values(TRADES.flatMap((trade) => [rowOf(trade), rowOf(trade, OTHER)]));
-  await setIndexedBlock(listing.pool, { chainId: CHAIN_A, number: 1_000, timestamp: FINAL_UNTIL, isFinal: true });
+  await setIndexedBlock(listing.pool, { chainId: CHAIN_A, number: 1_000, timestamp: FINAL_UNTIL + 60, isFinal: true });
   await writeTradeMinutes(listing.pool);
   await recordTotals();
   await compareFills();

@@ -57,7 +57,7 @@ beforeAll(async () => {
   } as const;
   const amounts = { zeroForOne: true, amount0Raw: 10n ** 18n, amount1Raw: -2_000_000_000n };
   await listing.db.insert(swap).values(swapRow({ pool: POOL, ...place, ...amounts }));
-  await setIndexedBlock(database, { chainId: CHAIN_A, number: 1_000, timestamp: FINAL_UNTIL, isFinal: true });
+  await setIndexedBlock(database, { chainId: CHAIN_A, number: 1_000, timestamp: FINAL_UNTIL + 60, isFinal: true });
   await writeTradeMinutes(database);
   await database.query(
     `SELECT history.keep_partitions('quote_minute', day, 0) FROM generate_series($1::int8, $2::int8, 86400) day`,

@@ -76,7 +76,7 @@ beforeAll(async () => {
       }),
     ),
   );
-  await setIndexedBlock(pool, { chainId: CHAIN_A, number: 1_000, timestamp: FINAL_UNTIL, isFinal: true });
+  await setIndexedBlock(pool, { chainId: CHAIN_A, number: 1_000, timestamp: FINAL_UNTIL + 60, isFinal: true });
   await writeTradeMinutes(pool);
   app = new Hono();
   app.onError((error, c) => sendError(c, error instanceof ApiError ? error : internalError(error)));

@@ -77,7 +77,7 @@ async function indexHead(isFinal: boolean): Promise<void> {
 
 /** Says that all blocks are final, and writes what follows. */
 async function settle(): Promise<void> {
-  await world.chain.client.increaseTime({ seconds: 120 });
+  await world.chain.client.increaseTime({ seconds: 180 });
   await world.chain.client.mine({ blocks: 1 });
   await indexHead(true);
   await record();

@@ -89,9 +89,11 @@ beforeAll(async () => {
   }
   await addSample(UNFUNDED, { ts: NOW - DAY / 2, status: 'healthy', bid: 1n, depths: null });
   await addSample(UNFUNDED, { ts: NOW, status: 'healthy', bid: 2n, depths: null });
-  await setIndexedBlock(database, { chainId: CHAIN_A, number: 1_000, timestamp: NOW });
-  // Half of the day's trades are final: bars have those, the index alone the others.
+  const index = (timestamp: number) => setIndexedBlock(database, { chainId: CHAIN_A, number: 1_000, timestamp });
+  // All trades are final, and a minute older than the index.
+  await index(NOW + 120);
   await writeTradeMinutes(database);
+  await index(NOW);
   app = new Hono();
   const chains = new Map(CHAINS_FILE.chains.map((chain) => [chain.chainId, chain]));
   const directory = fixedDirectory(FUNDED.map((address) => tradedPool(address)));

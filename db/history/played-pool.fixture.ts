@@ -143,7 +143,8 @@ export function expectedDays(logged: readonly Logged[], headTs: number) {
     const start = logged.findLast(({ ts }) => ts < dayTs)?.owned ?? [0n, 0n];
     const owned = own.at(-1)?.owned ?? start;
     const endTs = Math.min(dayTs + DAY - 1, headTs);
-    const isFinal = dayTs + DAY <= headTs - (headTs % 60);
+    // What is final is counted a minute later.
+    const isFinal = dayTs + DAY + 60 <= headTs - (headTs % 60);
     const fees = (isSale: boolean) =>
       own
         .filter(({ isSwap, amounts }) => isSwap && amounts[0] > 0n === isSale)

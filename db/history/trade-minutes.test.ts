@@ -48,6 +48,12 @@ async function reset(): Promise<void> {
       ${ONCHAIN_SCHEMA}.swap, ${NEXT}.swap, ${ONCHAIN_SCHEMA}._ponder_checkpoint, ${NEXT}._ponder_checkpoint`);
 }
 
+/** Says that swaps before this time are final, and a minute older than the index. */
+async function settle(number: number, timestamp: number, schema = ONCHAIN_SCHEMA): Promise<void> {
+  const block = { chainId: CHAIN, number, timestamp: timestamp + 60, isFinal: true };
+  await setIndexedBlock(database.client, block, schema);
+}
+
 async function insert(swaps: readonly Swap[], schema = ONCHAIN_SCHEMA): Promise<void> {
   await database.client.query(
     `INSERT INTO ${schema}.swap (chain_id, block_number, block_timestamp, log_index, transaction_hash, pool, sender, recipient,
@@ -100,7 +106,7 @@ test('bars of minutes and of longer intervals are those counted by hand, however
       await reset();
       await insert(swaps);
       for (const stop of [...stops].sort((a, b) => a - b)) {
-        await setIndexedBlock(database.client, { chainId: CHAIN, number: 1, timestamp: START + stop, isFinal: true });
+        await settle(1, START + stop);
         await writeTradeMinutes(pool, undefined, batch);
       }
       const until = stops.length > 0 ? START + Math.floor(Math.max(...stops) / 60) * 60 : 0;
@@ -123,23 +129,41 @@ test('bars of minutes and of longer intervals are those counted by hand, however
 
 test('swaps that a reorganisation replaces are those of the bars, as only final minutes are kept', async () => {
   await insert([swapAt(START + 5, 1, 10n, -20n), swapAt(START + 65, 2, 10n, -30n)]);
-  await setIndexedBlock(database.client, { chainId: CHAIN, number: 1, timestamp: START + 60, isFinal: true });
+  await settle(1, START + 60);
   await writeTradeMinutes(pool);
   await database.client.query(`DELETE FROM ${ONCHAIN_SCHEMA}.swap WHERE block_number = 2`);
   const replaced = swapAt(START + 70, 2, 10n, -7n);
   await insert([replaced]);
   const bars = await barsIn(POOLS[0] ?? '', 300, START, START + 300);
   expect(bars).toMatchObject([{ prices: ['10:20', '10:20', '10:7', '10:7'], swaps: 2, isFinal: false }]);
-  await setIndexedBlock(database.client, { chainId: CHAIN, number: 9, timestamp: START + 300, isFinal: true });
+  await settle(9, START + 300);
   await writeTradeMinutes(pool);
   expect(await barsIn(POOLS[0] ?? '', 300, START, START + 300)).toMatchObject([{ ...bars[0], isFinal: true }]);
+});
+
+test('a minute counts as final once rows that Ponder takes back until the next block are there again', async () => {
+  const swaps = [swapAt(START + 5, 1, 10n, -20n), swapAt(START + 50, 2, 10n, -30n)];
+  await insert(swaps);
+  const bars = async () =>
+    (await barsIn(POOLS[0] ?? '', 60, START, START + 60)).map(({ swaps, isFinal }) => [swaps, isFinal]);
+  const index = async (timestamp: number) => {
+    await setIndexedBlock(database.client, { chainId: CHAIN, number: 3, timestamp, isFinal: true });
+    await writeTradeMinutes(pool);
+    return bars();
+  };
+  await database.client.query(`DELETE FROM ${ONCHAIN_SCHEMA}.swap WHERE block_number = 2`);
+  expect(await index(START + 60)).toEqual([[1, false]]);
+  await insert(swaps.slice(1));
+  expect(await bars()).toEqual([[2, false]]);
+  expect(await index(START + 119)).toEqual([[2, false]]);
+  expect(await index(START + 120)).toEqual([[2, true]]);
 });
 
 test('readers turn to the bars of another index with its views, and an index made again under its name starts over', async () => {
   await insert([swapAt(START, 1, 10n, -20n)]);
   await insert([swapAt(START, 1, 10n, -50n)], NEXT);
   for (const schema of [ONCHAIN_SCHEMA, NEXT]) {
-    await setIndexedBlock(database.client, { chainId: CHAIN, number: 9, timestamp: START + 60, isFinal: true }, schema);
+    await settle(9, START + 60, schema);
   }
   // With the rights of the process that does it.
   const capture = new pg.Pool({ connectionString: actAs(database.url, 'ptd_capture'), max: 1 });
