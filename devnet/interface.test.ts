@@ -1,5 +1,6 @@
 import { type AbiEvent, type AbiParameter, toEventSelector } from 'viem';
 import { describe, expect, test } from 'vitest';
+import { allowlistFunctions } from '../protocol/abi/allowlists.ts';
 import {
   anchoredProviderFactoryEvents,
   regularL2ProviderFactoryEvents,
@@ -58,7 +59,7 @@ describe('compiled contracts have every item of', () => {
     ["the L2 factory's calls", ['RegularL2ProviderFactory'], devnetAbi.regularL2FactoryAbi],
     ["the stop loss's settings", ['StopLoss'], devnetAbi.stopLossAdminAbi],
     ["the velocity guard's settings", ['PriceVelocityGuard'], devnetAbi.velocityAdminAbi],
-    ['the allowlists', ['DepositAllowlist', 'SwapAllowlist'], devnetAbi.allowlistAdminAbi],
+    ['the allowlists', ['DepositAllowlist', 'SwapAllowlist'], [...devnetAbi.allowlistAdminAbi, ...allowlistFunctions]],
     ['the manual provider', ['ManualProvider'], devnetAbi.manualProviderAbi],
   ] as const)('%s', (_, names, abi) => {
     const present = compiled(...names);

@@ -4,7 +4,15 @@ import { CHUNK_GAS, type ContractCall, type MulticallTarget, multicall } from '.
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import type { CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import { type AuditPace, type DueSubject, isLayoutPublic, readDue, type Subject, writeAudits } from './audit-rows.ts';
+import {
+  type AuditPace,
+  type AuditScope,
+  type DueSubject,
+  isLayoutPublic,
+  readDue,
+  type Subject,
+  writeAudits,
+} from './audit-rows.ts';
 import { poolCalls, poolCountCall, poolGas, readChainFacts, readPoolCount } from './chain-facts.ts';
 import { compareFacts, type FactName, type Outcome } from './facts.ts';
 import { type AuditEffect, nextAudit } from './next-audit.ts';
@@ -24,8 +32,7 @@ export interface AuditDeps {
   readonly database: pg.Pool;
   /** Requests wait for the budget of the audit. */
   readonly target: MulticallTarget;
-  /** Layouts of the factories that are compared. */
-  readonly layouts: () => Promise<ReadonlyMap<Address, string>>;
+  readonly scope: () => Promise<AuditScope>;
   readonly pace?: AuditPace;
   readonly onChange: (change: AuditChange) => void;
   /** Unix milliseconds. */
@@ -34,7 +41,7 @@ export interface AuditDeps {
 
 /**
  * A pool is compared at most once a minute when its events became final, and at least once a day.
- * A run fits into one call.
+ * A run fits into one call, or two if pools have many bins and long allowlists.
  */
 const PACE: AuditPace = { minSecs: 60, maxSecs: 86_400, pools: 50, bins: 5_000 };
 
@@ -46,8 +53,8 @@ const PACE: AuditPace = { minSecs: 60, maxSecs: 86_400, pools: 50, bins: 5_000 }
  * @throws an error of Postgres
  */
 export async function auditIndex(deps: AuditDeps): Promise<number> {
-  const { database, target, layouts, pace = PACE } = deps;
-  const { schema, subjects, proven } = await readDue(database, target.chainId, await layouts(), pace);
+  const { database, target, scope, pace = PACE } = deps;
+  const { schema, subjects, proven } = await readDue(database, target.chainId, await scope(), pace);
   const [first] = subjects;
   if (schema === null || first === undefined) return 0;
   const answers = await readChain(target, first, subjects);

@@ -8,8 +8,9 @@ import { inTransaction, type Queryable } from '../../db/transaction.ts';
 import { upsertRows } from '../../db/write-rows.ts';
 import { layoutAdapter } from '../../protocol/layouts/adapters.ts';
 import type { BinRange } from '../../protocol/pool-state.ts';
+import type { RestrictedAction } from './chain-facts.ts';
 import { type IndexedFacts, plainFact } from './facts.ts';
-import { PROVABLE, readIndexedPool } from './indexed-pool.ts';
+import { type AllowlistRow, PROVABLE, readIndexedPool } from './indexed-pool.ts';
 import { type AuditState, NEVER_AUDITED } from './next-audit.ts';
 
 /** When pools are compared: seconds between two comparisons, and most pools of a run. */
@@ -27,7 +28,25 @@ export type Subject = {
   readonly factory: Address;
   readonly layout: string;
   readonly facts: IndexedFacts;
-} & (({ readonly kind: 'pool' } & BinRange) | { readonly kind: 'factory' });
+} & (
+  | ({
+      readonly kind: 'pool';
+      readonly allowlists: readonly (Pick<AllowlistRow, 'address' | 'accounts'> & {
+        readonly action: RestrictedAction;
+      })[];
+    } & BinRange)
+  | { readonly kind: 'factory' }
+);
+
+/** What is compared of a chain. */
+export interface AuditScope {
+  /** Layouts of factories. */
+  readonly layouts: ReadonlyMap<Address, string>;
+  readonly allowlists: ReadonlyMap<Address, RestrictedAction>;
+}
+
+/** Most accounts of a pool at an allowlist that are compared. */
+const MAX_ACCOUNTS = 20;
 
 /** What is compared next, and what is known of it. All are at one block, the newest final one of the index. */
 export type DueSubject = Subject & {
@@ -52,7 +71,12 @@ interface DueRow {
   readonly before: Before | null;
 }
 
-type PoolDueRow = DueRow & { readonly pool: string; readonly state: string; readonly extensions: readonly string[] };
+type PoolDueRow = DueRow & {
+  readonly pool: string;
+  readonly state: string;
+  readonly extensions: readonly string[];
+  readonly allowlists: readonly AllowlistRow[];
+};
 
 const duePools = loadStatement<PoolDueRow>('./pools-to-audit.sql', import.meta.url);
 const provenFacts = loadStatement<{ readonly factory: string; readonly shown: readonly string[] }>(
@@ -65,13 +89,12 @@ const dueFactories = loadStatement<DueRow & { readonly pools: number }>('./facto
  * Reads what is due for a comparison, from one state of the database. First come pools with a difference to confirm,
  * then listed ones, of these the ones that changed. One of four turns is of the pool that has waited longest.
  *
- * @param layouts of the factories that are compared
  * @returns also what agreed in pools of each factory; a null schema while no index is served
  */
 export async function readDue(
   database: pg.Pool,
   chainId: number,
-  layouts: ReadonlyMap<Address, string>,
+  { layouts, allowlists: restricting }: AuditScope,
   { minSecs, maxSecs, pools: most, bins }: AuditPace,
 ) {
   return inTransaction(database, 'REPEATABLE READ', async (client) => {
@@ -83,15 +106,20 @@ export async function readDue(
     const pairs = [...proven].flatMap(([factory, facts]) => [...facts].map((fact) => [factory, fact] as const));
     const shown = [pairs.map(([factory]) => factory), pairs.map(([, fact]) => fact)];
     const pace = [minSecs, maxSecs, most, bins];
-    const pools = await duePools(client, [chainId, schema, factories, ...pace, ...shown], { schema });
+    const values = [chainId, schema, factories, ...pace, ...shown, [...restricting.keys()], MAX_ACCOUNTS];
+    const pools = await duePools(client, values, { schema });
     const counted = await dueFactories(client, [chainId, schema, factories, minSecs], { schema });
     const subjects: DueSubject[] = [
-      ...pools.map(({ pool, state, extensions, ...row }) => {
-        const indexed = readIndexedPool(pool, state, extensions);
+      ...pools.map(({ pool, state, extensions, allowlists, ...row }) => {
+        const indexed = readIndexedPool(pool, state, extensions, allowlists);
         return {
           ...row,
           ...indexed,
           kind: 'pool' as const,
+          allowlists: allowlists.flatMap(({ address, accounts }) => {
+            const action = restricting.get(address);
+            return action === undefined ? [] : [{ address, accounts, action }];
+          }),
           ...layoutOf(layouts, indexed.factory),
           ...stateOf(row, schema),
         };

@@ -15,6 +15,8 @@ export const FACTS = [
   'admin',
   'adminFeeDestination',
   'extensions',
+  'allowAll',
+  'allowedAccounts',
 ] as const;
 
 /** `pools` is the number of pools of a factory. */

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { readIndexedPool } from './indexed-pool.ts';
 
-const ADDRESS = `0x${'a'.repeat(40)}`;
+const ADDRESS = `0x${'a'.repeat(40)}` as const;
 const pool = JSON.stringify({
   address: ADDRESS,
   factory: ADDRESS,
@@ -22,9 +22,9 @@ const pool = JSON.stringify({
   bin_add_fees_sell_e6: [0, 0],
 });
 
-/** Facts of the bins of a packed pool, after so many swaps that have moved this. */
-function binFacts(swaps: number, deltas0: readonly number[], deltas1: readonly number[]) {
-  const state = {
+/** A packed pool after swaps. */
+function stateOf(swaps: number, deltas0: readonly number[], deltas1: readonly number[]): string {
+  return JSON.stringify({
     pause_level: 0,
     cur_bin_idx: null,
     cur_pos_in_bin: null,
@@ -41,8 +41,12 @@ function binFacts(swaps: number, deltas0: readonly number[], deltas1: readonly n
     bin_swap_deltas1: deltas1,
     bin_shares: [1, 1],
     activity_totals: [swaps, null],
-  };
-  const { binBalances0, binBalances1 } = readIndexedPool(pool, JSON.stringify(state), []).facts;
+  });
+}
+
+/** Facts of the bins of a packed pool, after so many swaps that have moved this. */
+function binFacts(swaps: number, deltas0: readonly number[], deltas1: readonly number[]) {
+  const { binBalances0, binBalances1 } = readIndexedPool(pool, stateOf(swaps, deltas0, deltas1), [], []).facts;
   return [binBalances0, binBalances1];
 }
 
@@ -90,4 +94,24 @@ it('whatever swaps move, their raw units explain what bins hold', () => {
       expect(fact?.value === `${held},7` || fact?.mayBe?.(`${held},7`)).toBe(true);
     }),
   );
+});
+
+it('allowlists are flags of all and of accounts; a pool without one has neither', () => {
+  const factsWith = (...flags: readonly (readonly [boolean, readonly boolean[]])[]) => {
+    const allowlists = flags.map(([allowAll, allowed]) => {
+      const accounts = allowed.map(() => `0x${'b'.repeat(40)}` as const);
+      return { address: ADDRESS, allowAll, accounts, allowed } as const;
+    });
+    const { allowAll, allowedAccounts } = readIndexedPool(pool, stateOf(0, [0, 0], [0, 0]), [], allowlists).facts;
+    return [allowAll, allowedAccounts];
+  };
+  expect(factsWith()).toEqual([undefined, undefined]);
+  expect(factsWith([false, [true, false]], [false, [true]])).toEqual([
+    { value: '0,0', shows: [], needs: 'allowAll' },
+    { value: '1,0,1', shows: ['allowedAccounts'], needs: 'allowedAccounts' },
+  ]);
+  expect(factsWith([true, []])).toEqual([
+    { value: '1', shows: ['allowAll'], needs: 'allowAll' },
+    { value: '', shows: [], needs: 'allowedAccounts' },
+  ]);
 });

@@ -54,6 +54,15 @@ const StateRow = z.object({
 type PoolRow = z.output<typeof PoolRow>;
 type StateRow = z.output<typeof StateRow>;
 
+/** Settings of a pool at an allowlist that is one of its extensions, with the accounts that were set last. */
+export interface AllowlistRow {
+  readonly address: Address;
+  readonly allowAll: boolean;
+  readonly accounts: readonly Address[];
+  /** Of each account. */
+  readonly allowed: readonly boolean[];
+}
+
 /** A pool as the index had it at a block. */
 export interface IndexedPool {
   readonly address: Address;
@@ -68,12 +77,22 @@ export interface IndexedPool {
  *
  * @param pool row of `pool`, as JSON
  * @param state row of `pool_state`, as JSON
+ * @param allowlists in the order of the extensions
  * @param extensions in the order of their positions
  * @throws an error when they are not such rows
  */
-export function readIndexedPool(pool: string, state: string, extensions: readonly string[]): IndexedPool {
+export function readIndexedPool(
+  pool: string,
+  state: string,
+  extensions: readonly string[],
+  allowlists: readonly AllowlistRow[],
+): IndexedPool {
   const row = PoolRow.parse(parseJson(pool));
-  const facts = { ...factsOfPool(row, extensions), ...factsOfState(row, StateRow.parse(parseJson(state))) };
+  const facts = {
+    ...factsOfPool(row, extensions),
+    ...factsOfState(row, StateRow.parse(parseJson(state))),
+    ...factsOfAllowlists(allowlists),
+  };
   const { address, factory, lowest_bin: lowestBin, highest_bin: highestBin } = row;
   return { address, factory, lowestBin, highestBin, facts };
 }
@@ -116,6 +135,16 @@ function factsOfState(pool: PoolRow, state: StateRow): IndexedFacts {
     ...(cursor.includes(null) ? {} : { cursor: plainFact('cursor', cursor.join(' ')) }),
     ...(totals.includes(null) ? {} : { totals: plainFact('totals', totals.join(' ')) }),
     ...(fees.includes(null) ? {} : { accruedNotionalFees: plainFact('accruedNotionalFees', fees.join(' ')) }),
+  };
+}
+
+/** Nothing for a pool without allowlists. */
+function factsOfAllowlists(allowlists: readonly AllowlistRow[]): IndexedFacts {
+  if (allowlists.length === 0) return {};
+  const flags = (values: readonly boolean[]) => values.map(Number).join();
+  return {
+    allowAll: plainFact('allowAll', flags(allowlists.map(({ allowAll }) => allowAll))),
+    allowedAccounts: plainFact('allowedAccounts', flags(allowlists.flatMap(({ allowed }) => allowed))),
   };
 }
 

@@ -3,6 +3,8 @@
 -- $1 chain, $2 served schema, $3 factories, $4 seconds between comparisons of a pool, $5 seconds after which each is due, $6 most pools,
 -- $7 bins: pools are taken until they have as many, for anyone can create pools with very many.
 -- $8, $9: factories, and what is shown of each: where that was all that a difference needed, a pool is compared again.
+-- $10 contracts of allowlists, of which those count that have a log in the index: it may not follow others. $11 most accounts of a
+-- pool at one: those set last, for its owner can name very many.
 -- Listed pools have three of four turns, before others. The fourth is of the pool that has waited longest, so none waits for ever.
 WITH point AS MATERIALIZED (
   SELECT c.finalized_checkpoint AS checkpoint, substr(c.finalized_checkpoint, 27, 16)::int8 AS block,
@@ -16,6 +18,17 @@ WITH point AS MATERIALIZED (
 ), undone_state AS MATERIALIZED (
   SELECT DISTINCT ON (r.pool) r.* FROM :"schema"._reorg__pool_state r, point
   WHERE r.chain_id = $1 AND r.checkpoint > point.checkpoint ORDER BY r.pool, r.operation_id
+), undone_allowlist AS MATERIALIZED (
+  SELECT DISTINCT ON (r.address, r.pool) r.* FROM :"schema"._reorg__allowlist r, point
+  WHERE r.chain_id = $1 AND r.checkpoint > point.checkpoint ORDER BY r.address, r.pool, r.operation_id
+), undone_entry AS MATERIALIZED (
+  SELECT DISTINCT ON (r.address, r.pool, r.account) r.* FROM :"schema"._reorg__allowlist_entry r, point
+  WHERE r.chain_id = $1 AND r.checkpoint > point.checkpoint ORDER BY r.address, r.pool, r.account, r.operation_id
+), allowlisted AS MATERIALIZED (
+  SELECT l.pool, max(l.block_number) AS block FROM point, (
+    SELECT pool, block_number FROM :"schema".allowlist WHERE chain_id = $1 AND address = ANY ($10)
+    UNION ALL SELECT pool, block_number FROM :"schema".allowlist_entry WHERE chain_id = $1 AND address = ANY ($10)) l
+  WHERE l.block_number <= point.block GROUP BY l.pool
 ), next AS MATERIALIZED (
   SELECT p.address, p.highest_bin - p.lowest_bin + 1 AS bins, point.block, point.block_timestamp, point.indexed_block, a.address IS NOT NULL AS was_audited,
          a.index_schema, a.audited_block, a.agreed_block, a.suspected_at_block, a.differs_since, a.last_difference_at, a.differences, a.shown, a.is_unread,
@@ -28,10 +41,11 @@ WITH point AS MATERIALIZED (
   JOIN :"schema".pool_state s ON s.chain_id = $1 AND s.pool = p.address
   LEFT JOIN undone_pool up ON up.address = p.address
   LEFT JOIN undone_state us ON us.pool = p.address
+  LEFT JOIN allowlisted ON allowlisted.pool = p.address
   LEFT JOIN operator.index_audit a ON a.chain_id = $1 AND a.address = p.address
   LEFT JOIN operator.listed_pool listed ON listed.chain_id = $1 AND listed.pool = p.address,
   LATERAL (SELECT a.index_schema IS DISTINCT FROM $2 OR a.audited_block IS NULL OR a.suspected_at_block < point.indexed_block
-    OR greatest(coalesce(up.block_number, p.block_number), coalesce(us.block_number, s.block_number)) > a.audited_block
+    OR greatest(coalesce(up.block_number, p.block_number), coalesce(us.block_number, s.block_number), allowlisted.block) > a.audited_block
     OR (a.differs_since IS NOT NULL AND a.audited_block < point.block)
     OR (a.differs_since IS NULL AND a.suspected_at_block IS NULL AND a.differences <> '{}' AND EXISTS (
       SELECT FROM unnest($8::text[], $9::text[]) AS proven (factory, fact)
@@ -57,7 +71,22 @@ SELECT due.address, due.block::float8 AS block, due.block_timestamp::float8 AS "
          'differences', due.differences, 'shown', due.shown, 'isUnread', due.is_unread) END AS before,
        coalesce(to_jsonb(up), to_jsonb(p))::text AS pool, coalesce(to_jsonb(us), to_jsonb(s))::text AS state,
        ARRAY(SELECT e.address FROM :"schema".pool_extension e
-         WHERE e.chain_id = $1 AND e.pool = due.address ORDER BY e.position) AS extensions
+         WHERE e.chain_id = $1 AND e.pool = due.address ORDER BY e.position) AS extensions,
+       -- What no event has set is not allowed.
+       (SELECT coalesce(jsonb_agg(jsonb_build_object('address', e.address,
+          'allowAll', CASE ua.operation WHEN 0 THEN false ELSE coalesce(ua.allow_all, l.allow_all, false) END,
+          'accounts', entries.accounts, 'allowed', entries.allowed) ORDER BY e.position), '[]')
+        FROM :"schema".pool_extension e
+        LEFT JOIN :"schema".allowlist l ON l.chain_id = $1 AND l.address = e.address AND l.pool = e.pool
+        LEFT JOIN undone_allowlist ua ON ua.address = e.address AND ua.pool = e.pool,
+        LATERAL (SELECT coalesce(jsonb_agg(x.account ORDER BY x.account), '[]') AS accounts,
+            coalesce(jsonb_agg(CASE ux.operation WHEN 0 THEN false ELSE coalesce(ux.allowed, x.allowed) END ORDER BY x.account), '[]') AS allowed
+          FROM (SELECT account, allowed FROM :"schema".allowlist_entry
+            WHERE chain_id = $1 AND address = e.address AND pool = e.pool ORDER BY block_number DESC, account LIMIT $11) x
+          LEFT JOIN undone_entry ux ON ux.address = e.address AND ux.pool = e.pool AND ux.account = x.account) entries
+        WHERE e.chain_id = $1 AND e.pool = due.address AND e.address = ANY ($10)
+          AND (EXISTS (SELECT FROM :"schema".allowlist WHERE chain_id = $1 AND address = e.address)
+            OR EXISTS (SELECT FROM :"schema".allowlist_entry WHERE chain_id = $1 AND address = e.address))) AS allowlists
 FROM due
 JOIN :"schema".pool p ON p.chain_id = $1 AND p.address = due.address
 JOIN :"schema".pool_state s ON s.chain_id = $1 AND s.pool = due.address

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { allowlistsOf } from '../../capture/audit/allowlists.ts';
 import { auditIndex } from '../../capture/audit/audit-index.ts';
 import { openChainRpc } from '../../chain/chain-rpc.ts';
 import { loadChainsFile } from '../../config/load-chains.ts';
@@ -42,7 +43,10 @@ export async function auditPools(
   await auditIndex({
     database,
     target: { rpc: openChainRpc({ chainId, rpcUrls }, 10_000), chainId, multicall3 },
-    layouts: async () => new Map(deployments.map(({ poolFactory, layout }) => [poolFactory, layout])),
+    scope: async () => ({
+      layouts: new Map(deployments.map(({ poolFactory, layout }) => [poolFactory, layout])),
+      allowlists: allowlistsOf(deployments),
+    }),
     ...(asCapture ? {} : { pace: { minSecs: 0, maxSecs: 0, pools, bins } }),
     onChange: () => undefined,
     wallClock: () => Date.now(),

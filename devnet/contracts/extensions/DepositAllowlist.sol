@@ -12,7 +12,7 @@ contract DepositAllowlist is ExtensionBase {
     error NotAllowedToDeposit();
 
     mapping(address => bool) public allowAllDepositors;
-    mapping(address => mapping(address => bool)) public allowedToDeposit;
+    mapping(address => mapping(address => bool)) public allowedDepositor;
 
     constructor(address factory_) ExtensionBase(factory_) {}
 
@@ -29,7 +29,7 @@ contract DepositAllowlist is ExtensionBase {
         view
         override
     {
-        if (!allowAllDepositors[msg.sender] && !allowedToDeposit[msg.sender][owner]) revert NotAllowedToDeposit();
+        if (!allowAllDepositors[msg.sender] && !allowedDepositor[msg.sender][owner]) revert NotAllowedToDeposit();
     }
 
     function _initialize(address pool, bytes calldata data) internal override {
@@ -46,7 +46,7 @@ contract DepositAllowlist is ExtensionBase {
     }
 
     function _setAllowed(address pool, address depositor, bool allowed) private {
-        allowedToDeposit[pool][depositor] = allowed;
+        allowedDepositor[pool][depositor] = allowed;
         emit AllowedToDepositSet(pool, depositor, allowed);
     }
 }

@@ -12,7 +12,7 @@ contract SwapAllowlist is ExtensionBase {
     error NotAllowedToSwap();
 
     mapping(address => bool) public allowAllSwappers;
-    mapping(address => mapping(address => bool)) public allowedToSwap;
+    mapping(address => mapping(address => bool)) public allowedSwapper;
 
     constructor(address factory_) ExtensionBase(factory_) {}
 
@@ -25,7 +25,7 @@ contract SwapAllowlist is ExtensionBase {
     }
 
     function beforeSwap(SwapContext calldata context, bytes calldata) external view override {
-        if (!allowAllSwappers[msg.sender] && !allowedToSwap[msg.sender][context.sender]) revert NotAllowedToSwap();
+        if (!allowAllSwappers[msg.sender] && !allowedSwapper[msg.sender][context.sender]) revert NotAllowedToSwap();
     }
 
     function _initialize(address pool, bytes calldata data) internal override {
@@ -42,7 +42,7 @@ contract SwapAllowlist is ExtensionBase {
     }
 
     function _setAllowed(address pool, address swapper, bool allowed) private {
-        allowedToSwap[pool][swapper] = allowed;
+        allowedSwapper[pool][swapper] = allowed;
         emit AllowedToSwapSet(pool, swapper, allowed);
     }
 }

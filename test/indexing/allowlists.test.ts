@@ -1,0 +1,163 @@
+import { type Address, encodeFunctionData, numberToHex } from 'viem';
+import { beforeAll, expect, test } from 'vitest';
+import { servedSchema } from '../../db/served-schema.ts';
+import { allowlistAdminAbi } from '../../devnet/abi.ts';
+import { connectDevChain, type DevChain, send } from '../../devnet/dev-chain.ts';
+import { request } from '../../devnet/json-rpc.ts';
+import type { PackedDeployment } from '../../devnet/packed/deploy.ts';
+import { deployQuoteProvider } from '../../devnet/packed/providers.ts';
+import { createPool, depositAllowlistExtension, evenBins, swapAllowlistExtension } from '../../devnet/pools.ts';
+import { stockTokens } from '../../devnet/random-pool.ts';
+import { backfill, startBackfillWorld } from '../backfill/backfill-world.ts';
+import { startedWorld } from '../harness/open-world.ts';
+import { type AuditRow, auditPools, differencesOf } from './audit-pools.ts';
+import { indexerStarter, type RunningIndexer, waitUntilIndexed } from './indexer-process.ts';
+
+/** A flat and a packed pool with allowlists, on a chain whose node leaves their logs out. */
+
+const LIMIT_MS = 180_000;
+/** More blocks than an index may undo, twice. */
+const FINAL = '0x46';
+const CHAIN = 31_338;
+
+const world = startedWorld(() => startBackfillWorld(4));
+const startIndexer = indexerStarter();
+let indexer: RunningIndexer;
+let chain: DevChain;
+let flat: Address;
+let packed: Address;
+
+function followed() {
+  const found = world.chains.find(({ chainId }) => chainId === CHAIN);
+  const ofFlat = found?.scenario.pools.find(({ name }) => name === 'deposit-allowlist');
+  if (found?.scenario.packed === undefined || ofFlat === undefined) throw new Error('no such chain');
+  const { scenario, url } = found;
+  return { url, pool: ofFlat.address, deployment: scenario.deployment, ofPacked: found.scenario.packed };
+}
+
+beforeAll(async () => {
+  const { url, pool, ofPacked } = followed();
+  chain = await connectDevChain(url);
+  flat = pool.toLowerCase() as Address;
+  packed = await createRestrictedPool(chain, ofPacked);
+  for (const each of world.chains) await request(each.url, 'anvil_mine', [FINAL]);
+}, LIMIT_MS);
+
+/** A packed pool in which one account may deposit and one may swap. */
+async function createRestrictedPool(on: DevChain, deployment: PackedDeployment): Promise<Address> {
+  const [token0, token1] = (await stockTokens(on, deployment)).get(18) ?? [];
+  if (token0 === undefined || token1 === undefined) throw new Error('no tokens');
+  const one = 1n << 64n;
+  const quote = { bidX64: one, askX64: one, referenceX64: one };
+  return createPool(on, deployment, {
+    token0,
+    token1,
+    priceProvider: await deployQuoteProvider(on, deployment, { token0, token1 }, quote),
+    bins: evenBins(-1, 1, 1_000),
+    salt: numberToHex(900, { size: 32 }),
+    initialAmount0PerShareE18: one,
+    initialAmount1PerShareE18: one,
+    extensions: [
+      depositAllowlistExtension(deployment, [on.roles.provider]),
+      swapAllowlistExtension(deployment, [on.roles.trader]),
+    ],
+  });
+}
+
+async function catchUp(): Promise<void> {
+  const heads = await Promise.all(world.chains.map(async ({ chainId, head }) => [chainId, await head()] as const));
+  await waitUntilIndexed(indexer, new Map(heads), LIMIT_MS);
+}
+
+/** An indexer that is given its schema repairs nothing by itself. */
+async function start(): Promise<void> {
+  indexer = await startIndexer({ ...world, schema: (await servedSchema(world.database)) ?? 'onchain_1' });
+  world.secondNode.misbehave(null);
+  await catchUp();
+}
+
+/** Compares what is due this long after the last comparison, thrice, after a block each time. */
+async function audit(age = '1 minute'): Promise<readonly AuditRow[]> {
+  let rows: readonly AuditRow[] = [];
+  for (let times = 0; times < 3; times += 1) {
+    await world.database.query('UPDATE operator.index_audit SET tried_at = now() - $1::interval', [age]);
+    rows = await auditPools(world.database, world.chainsFile, CHAIN, { url: followed().url, asCapture: true });
+    await request(followed().url, 'anvil_mine', ['0x1']);
+    await catchUp();
+  }
+  return rows;
+}
+
+async function set(to: Address, data: `0x${string}`): Promise<void> {
+  await send(chain, { from: chain.roles.curator, to, data });
+}
+
+test('allowlists agree with the chain, in both layouts', { timeout: LIMIT_MS }, async () => {
+  await start();
+  const rows = await audit();
+  expect(differencesOf(rows)).toEqual(new Map());
+  for (const pool of [flat, packed])
+    expect(rows.find(({ address }) => address === pool)?.shown, pool).toContain('allowedAccounts');
+});
+
+test('settings that a node left out are found in their pools, which have no other event, and repaired', {
+  timeout: LIMIT_MS,
+}, async () => {
+  const { deployment, ofPacked } = followed();
+  const { trafficProvider, trader } = chain.roles;
+  await indexer.stop();
+  const abi = allowlistAdminAbi;
+  const lists = [deployment.depositAllowlist, ofPacked.swapAllowlist] as const;
+  await set(lists[0], encodeFunctionData({ abi, functionName: 'setAllowAllDepositors', args: [flat, true] }));
+  await set(
+    lists[0],
+    encodeFunctionData({ abi, functionName: 'setAllowedToDeposit', args: [flat, trafficProvider, false] }),
+  );
+  await set(lists[1], encodeFunctionData({ abi, functionName: 'setAllowedToSwap', args: [packed, trader, false] }));
+  await request(followed().url, 'anvil_mine', [FINAL]);
+  let left = 0;
+  world.secondNode.misbehave({
+    kind: 'otherLogs',
+    of: (logs) => {
+      const given = logs.filter(({ address }) => !lists.some((list) => list === address.toLowerCase()));
+      left += logs.length - given.length;
+      return given;
+    },
+  });
+  await start();
+  expect(left).toBeGreaterThan(0);
+  // The index has no event of these pools since: they are not due.
+  expect(differencesOf(await audit())).toEqual(new Map());
+  expect(differencesOf(await audit('2 days'))).toEqual(
+    new Map([
+      [flat, ['allowAll', 'allowedAccounts']],
+      [packed, ['allowedAccounts']],
+    ]),
+  );
+  const command = backfill(world, ['--repair', '--json']);
+  expect(await command.ended, command.stderr()).toBe(0);
+  await indexer.ended;
+  await start();
+  expect(differencesOf(await audit())).toEqual(new Map());
+  const { rows } = await world.database.query('SELECT pool FROM live.allowlist WHERE allow_all AND chain_id = $1', [
+    CHAIN,
+  ]);
+  expect(rows).toEqual([{ pool: flat }]);
+});
+
+test('a pool is compared again when a setting of it has become final', { timeout: LIMIT_MS }, async () => {
+  const abi = allowlistAdminAbi;
+  const before = await audit();
+  const { trafficProvider } = chain.roles;
+  const data = encodeFunctionData({ abi, functionName: 'setAllowedToDeposit', args: [flat, trafficProvider, true] });
+  await set(followed().deployment.depositAllowlist, data);
+  await request(followed().url, 'anvil_mine', [FINAL]);
+  await catchUp();
+  const rows = await audit();
+  const pools = rows.filter(({ address, factory }) => address !== factory);
+  const compared = pools.filter(({ address, audited_block }) =>
+    before.every((row) => row.address !== address || row.audited_block !== audited_block),
+  );
+  expect(compared.map(({ address }) => address)).toEqual([flat]);
+  expect(differencesOf(rows)).toEqual(new Map());
+});
