@@ -15,6 +15,7 @@ import {
 } from './audit-rows.ts';
 import { poolCalls, poolCountCall, poolGas, readChainFacts, readPoolCount } from './chain-facts.ts';
 import { compareFacts, type FactName, type Outcome } from './facts.ts';
+import { findLastAgreement } from './last-agreement.ts';
 import { type AuditEffect, nextAudit } from './next-audit.ts';
 import { readInHalves } from './read-in-halves.ts';
 
@@ -45,6 +46,9 @@ export interface AuditDeps {
  */
 const PACE: AuditPace = { minSecs: 60, maxSecs: 86_400, pools: 50, bins: 5_000 };
 
+/** Most past states that a run reads to find out since when pools differ. */
+const MAX_PAST_READS = 20;
+
 /**
  * Compares due pools and factories of the served index with the chain, at the newest block that is final in the index.
  * Where no node has the state of that block, or another block at its height, nothing is found out.
@@ -66,9 +70,20 @@ export async function auditIndex(deps: AuditDeps): Promise<number> {
     return { subject, state, effect };
   });
   await writeAudits(database, target.chainId, schema, audited);
+  let reads = MAX_PAST_READS;
   for (const { subject, state, effect } of audited) {
-    const { agreedBlock, auditedBlock: block } = state;
-    const facts = effect === 'differs' ? state.differences : subject.before.differences;
+    const { agreedBlock: lastBlock, auditedBlock: block, differences } = state;
+    const facts = effect === 'differs' ? differences : subject.before.differences;
+    let agreedBlock = lastBlock;
+    if (effect === 'differs' && subject.kind === 'pool' && agreedBlock !== null) {
+      const found = await findLastAgreement({ database, target, schema }, subject, { differences, agreedBlock }, reads);
+      reads -= found.reads;
+      if (found.block > agreedBlock)
+        await writeAudits(database, target.chainId, schema, [
+          { subject, state: { ...state, agreedBlock: found.block } },
+        ]);
+      agreedBlock = found.block;
+    }
     if (effect !== null) deps.onChange({ effect, address: subject.address, facts, block, agreedBlock });
   }
   return answers.filter((results) => results !== undefined).length;

@@ -46,7 +46,8 @@ export const NEVER_AUDITED: AuditState = {
  * 2. A difference counts when a second comparison in a row finds one, and the index has taken a block since the first:
  *    after a reorganisation of another chain, Ponder takes final events of this one back until its next block.
  * 3. One comparison in which both agree ends a difference, as does one in which nothing that differs counts.
- * 4. `agreedBlock` is the block of the last comparison that agreed in all; others leave it.
+ * 4. `agreedBlock` is the block of the last comparison that agreed in all; others leave it. What reads past states may
+ *    find a later one.
  * 5. Each difference that counts sets `lastDifferenceAt`, which stays.
  * 6. What is unproven counts where the pool never agreed: its index may be wrong from the start.
  * 7. A difference of an index before this one counts until the first comparison, and from then on if that finds one.

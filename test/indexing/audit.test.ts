@@ -327,6 +327,13 @@ test('of what a node left out later, only blocks since both agreed are read agai
   await catchUp();
   expect(wrong.size).toBeGreaterThan(0);
   expect([...(await auditToTheEnd(SECOND)).keys()].sort()).toEqual([...wrong.keys()].sort());
+  // Both agreed until the block before.
+  for (const { address, agreed_block } of await audit(SECOND)) {
+    const hash = wrong.get(address);
+    if (hash === undefined) continue;
+    const receipt = await request<{ blockNumber: string }>(chainOf(SECOND).url, 'eth_getTransactionReceipt', [hash]);
+    expect(Number(agreed_block), address).toBe(Number(receipt.blockNumber) - 1);
+  }
   // No second attempt comes within ten minutes.
   expect(await repair()).toEqual([]);
   await world.database.query(`UPDATE operator.backfill SET begun_at = begun_at - interval '11 minutes'`);
