@@ -56,7 +56,8 @@ export type ContractName =
   | 'SwapRouter'
   | 'Token'
   | 'SwitchableProvider'
-  | 'SwitchableToken';
+  | 'SwitchableToken'
+  | 'V0PoolFactory';
 
 let artifacts: Readonly<Record<string, Artifact>> | undefined;
 

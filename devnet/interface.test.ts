@@ -6,6 +6,7 @@ import {
   regularL2ProviderFactoryEvents,
   regularProviderFactoryEvents,
 } from '../protocol/abi/providers.ts';
+import { v0FactoryEvents, v0PoolEvents } from '../protocol/abi/v0.ts';
 import { depositAllowlistEvents, swapAllowlistEvents } from '../protocol/layouts/extension-events.ts';
 import { flatPoolEvents } from '../protocol/layouts/flat/pool-abi.ts';
 import * as devnetAbi from './abi.ts';
@@ -78,6 +79,12 @@ describe('topics that the world knows', () => {
     expect(topicOf(loadArtifact('Pool').abi, 'Swap')).toBe(swap);
     expect(topicOf(flatPoolEvents, 'Swap')).toBe(swap);
     expect(topicOf(loadArtifact('PoolFactory').abi, 'PoolCreated')).toBe(created);
+  });
+
+  test('those of the oldest generation', () => {
+    expect(topicOf(v0PoolEvents, 'Swap')).toBe('0xcd8b75a7fb6cb82ab3acded68ac53af5c43d19b51a91b9d5640bb73622dbdf57');
+    const created = '0xe1c304acd9cda85cdced26da15edf3fd1a07d96caf4f9cedb068823618b93d4d';
+    expect(topicOf(v0FactoryEvents, 'PoolCreated')).toBe(created);
   });
 });
 
