@@ -1,7 +1,7 @@
 import { createConfig } from 'ponder';
 import { getAbiItem } from 'viem';
 import { chains } from './indexer/chains.ts';
-import { contractSources } from './indexer/deployments.ts';
+import { contractSources, v0Sources } from './indexer/deployments.ts';
 import logic from './indexer/logic-version.json';
 import { childSources, ponderChains } from './indexer/sources.ts';
 import { factoryEvents } from './protocol/abi/factory.ts';
@@ -11,6 +11,7 @@ import {
   regularL2ProviderFactoryEvents,
   regularProviderFactoryEvents,
 } from './protocol/abi/providers.ts';
+import { v0FactoryEvents, v0PoolEvents } from './protocol/abi/v0.ts';
 import { eventLayouts } from './protocol/layouts/event-layouts.ts';
 import { depositAllowlistEvents, swapAllowlistEvents } from './protocol/layouts/extension-events.ts';
 
@@ -27,8 +28,11 @@ const regularL2Factories = contractSources(chains, (deployment) =>
   deployment.providerFactories.filter(({ l2 }) => l2).map(({ address }) => address),
 );
 
+const v0Factories = v0Sources(chains);
+
 const poolCreated = getAbiItem({ abi: factoryEvents, name: 'PoolCreated' });
 const anchoredDeployed = getAbiItem({ abi: anchoredProviderFactoryEvents, name: 'ProviderDeployed' });
+const [v0PoolCreated] = v0FactoryEvents;
 const [regularDeployed] = regularProviderFactoryEvents;
 const [regularL2Deployed] = regularL2ProviderFactoryEvents;
 
@@ -84,6 +88,8 @@ export default createConfig({
     RegularL2ProviderFactory: { abi: regularL2ProviderFactoryEvents, chain: regularL2Factories },
     AnchoredProvider: { abi: providerEvents, chain: childSources(anchoredFactories, anchoredDeployed, 'provider') },
     RegularProvider: { abi: providerEvents, chain: childSources(regularFactories, regularDeployed, 'provider') },
+    V0PoolFactory: { abi: v0FactoryEvents, chain: v0Factories },
+    V0Pool: { abi: v0PoolEvents, chain: childSources(v0Factories, v0PoolCreated, 'pool') },
     RegularL2Provider: { abi: providerEvents, chain: childSources(regularL2Factories, regularL2Deployed, 'provider') },
   },
 });

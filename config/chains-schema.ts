@@ -112,6 +112,9 @@ export const ChainConfig = z.strictObject({
     ),
   pamm: PammConfig.optional(),
   live: LiveConfig.optional(),
+  v0FromBlock: NaturalInt.optional().describe(
+    'Block from which trades of the [oldest generation](configure.md#the-oldest-generation) of pools are indexed; none without it.',
+  ),
   adapters: AdaptersConfig.optional(),
   readBudget: ReadBudgetConfig.prefault({}).describe(
     "What capture's scheduled reads may cost the nodes of the chain ([read budget](operate.md#read-budget)). The defaults suit a free node and a thousand funded pools.",

@@ -65,9 +65,10 @@ test('every setting says what it means', () => {
 });
 
 // The last ones are a deployment's `router`, as nothing on a chain says which contract takers may call, and
-// `lagBlocks`, as operators alone know whether their sites take back what a reorganisation replaced.
-test('there are at most 81 settings', () => {
-  expect(rows.length).toBeLessThanOrEqual(81);
+// `lagBlocks`, as operators alone know whether their sites take back what a reorganisation replaced, and `v0FromBlock`, as
+// they alone know whether a longer first sync is worth old trades.
+test('there are at most 82 settings', () => {
+  expect(rows.length).toBeLessThanOrEqual(82);
 });
 
 test('docs/run/settings.md is made of the schemas: npx vitest run config/settings-page.test.ts -u', async () => {

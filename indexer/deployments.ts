@@ -1,5 +1,6 @@
 import type { Address } from 'viem';
 import type { ChainConfig, DeploymentConfig } from '../config/chains-schema.ts';
+import { V0_POOL_FACTORY } from '../protocol/abi/v0.ts';
 
 /** Key of a chain in Ponder's configuration. It does not contain the name, so a renamed chain needs no new index. */
 export function chainKey(chainId: number): string {
@@ -54,4 +55,13 @@ export function contractSources(
     return [[chainKey(chain.chainId), { address, startBlock }] as const];
   });
   return Object.fromEntries(entries);
+}
+
+/** The factory of the oldest generation, by `chainKey`. Chains that do not follow it are left out. */
+export function v0Sources(chains: readonly ChainConfig[]): Record<string, Source<Address[]>> {
+  return Object.fromEntries(
+    chains.flatMap(({ chainId, v0FromBlock: startBlock }) =>
+      startBlock === undefined ? [] : [[chainKey(chainId), { address: [V0_POOL_FACTORY], startBlock }] as const],
+    ),
+  );
 }

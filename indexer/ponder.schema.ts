@@ -6,3 +6,4 @@ export { factory, factoryCollection } from './schema/factories.ts';
 export { feeCollection, liquidityChange, liquidityChangeBin, swap } from './schema/pool-events.ts';
 export { pool, poolExtension, poolState, token } from './schema/pools.ts';
 export { priceProvider, priceProviderSetting } from './schema/providers.ts';
+export { v0Pool, v0Swap } from './schema/v0.ts';

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { parseChainsFile } from '../config/load-chains.ts';
 import { providerEvents } from '../protocol/abi/providers.ts';
-import { contractSources, indexedChains, layoutOfFactory } from './deployments.ts';
+import { V0_POOL_FACTORY } from '../protocol/abi/v0.ts';
+import { contractSources, indexedChains, layoutOfFactory, v0Sources } from './deployments.ts';
 import { lanesOf, nodesInOrder } from './gateway/lanes.ts';
 import { pollingIntervalMs } from './gateway/polling-interval.ts';
 import { childSources, ponderChains } from './sources.ts';
@@ -24,6 +25,7 @@ const { chains } = parseChainsFile(
         name: 'one',
         rpcUrls: ['http://a/', 'http://b/'],
         blockTimeMs: 12_000,
+        v0FromBlock: 3,
         deployments: [
           deployment({ stopLoss: address('a') }),
           deployment({ fromBlock: 5, poolFactory: address('2') }),
@@ -84,6 +86,10 @@ test('a contract is followed only where a deployment names it', () => {
   expect(contractSources(indexedChains(chains), ({ stopLoss }) => [stopLoss])).toEqual({
     chain_1: { address: [address('a')], startBlock: 10 },
   });
+});
+
+test('the oldest generation is followed where the file says from which block', () => {
+  expect(v0Sources(indexedChains(chains))).toEqual({ chain_1: { address: [V0_POOL_FACTORY], startBlock: 3 } });
 });
 
 test('children are the contracts that the factories of their chain announce', () => {

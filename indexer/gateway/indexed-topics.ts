@@ -6,6 +6,7 @@ import {
   regularL2ProviderFactoryEvents,
   regularProviderFactoryEvents,
 } from '../../protocol/abi/providers.ts';
+import { v0FactoryEvents, v0PoolEvents } from '../../protocol/abi/v0.ts';
 import { eventLayouts } from '../../protocol/layouts/event-layouts.ts';
 import { depositAllowlistEvents, swapAllowlistEvents } from '../../protocol/layouts/extension-events.ts';
 
@@ -18,6 +19,8 @@ const events: readonly AbiEvent[] = [
   ...regularProviderFactoryEvents,
   ...regularL2ProviderFactoryEvents,
   ...providerEvents,
+  ...v0FactoryEvents,
+  ...v0PoolEvents,
 ];
 
 /** The first topics of all events in `ponder.config.ts`. Logs with any other first topic are not indexed. */

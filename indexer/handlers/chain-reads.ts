@@ -22,22 +22,17 @@ const TOKENS_GAS = 8_000_000n;
 /** How a token describes itself. */
 type TokenFields = Pick<typeof token.$inferSelect, 'symbol' | 'name' | 'decimals'>;
 
-/**
- * Reads what no event reports about a new pool: its scale multipliers, null when it does not return them, and how
- * tokens that are new to the index describe themselves. The reads are two calls, sent at the same time: pools are known
- * contracts, tokens are untrusted.
- */
-export async function readPoolFacts(
-  context: HandlerContext,
-  pool: Address,
-  newTokens: readonly Address[],
-): Promise<{ scale: TokenScale | null; tokens: TokenFields[] }> {
-  const [scale, tokens] = await Promise.all([answerOf(context, pool, scaleCall), readTokens(context, newTokens)]);
-  return { scale: scale && scale !== '0x' ? decodeScale(scale) : null, tokens };
+/** Reads the scale multipliers of a new pool, which no event reports; null when it does not return them. */
+export async function readScale(context: HandlerContext, pool: Address): Promise<TokenScale | null> {
+  const scale = await answerOf(context, pool, scaleCall);
+  return scale && scale !== '0x' ? decodeScale(scale) : null;
 }
 
-/** Reads tokens in one call. Each inner call has its own gas limit and result, independent of the others. */
-async function readTokens({ client }: HandlerContext, tokens: readonly Address[]): Promise<TokenFields[]> {
+/**
+ * Reads how tokens describe themselves, in one call: they are untrusted contracts. Each inner call has its own gas limit
+ * and result, independent of the others.
+ */
+export async function readTokens({ client }: HandlerContext, tokens: readonly Address[]): Promise<TokenFields[]> {
   if (tokens.length === 0) return [];
   const calls = tokens.flatMap((target) => TOKEN_CALLS.map((data) => ({ target, data, ...TOKEN_CALL })));
   const { data } = await client.call({

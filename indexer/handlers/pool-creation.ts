@@ -5,9 +5,10 @@ import { type TokenScale, tokenScale } from '../../protocol/scaling.ts';
 import { NO_ACTIVITY, NO_PACKED_ACTIVITY } from '../reducers/activity.ts';
 import { FIRST_BIN, lowerDistances } from '../reducers/bins.ts';
 import { arrayLiteral } from '../schema/number-list.ts';
-import { poolExtension, poolState, pool as poolTable, token as tokenTable } from '../schema/pools.ts';
-import { readPoolFacts } from './chain-reads.ts';
+import { poolExtension, poolState, pool as poolTable } from '../schema/pools.ts';
+import { readScale } from './chain-reads.ts';
 import { type HandlerContext, type LogPlace, stampOf } from './context.ts';
+import { recordTokens } from './tokens.ts';
 
 /** Who made a pool: the sender of the creating transaction; and how the pool logs. */
 interface Creator {
@@ -41,19 +42,12 @@ async function recordTokensAndReadScale(
   place: LogPlace,
   { pool, token0, token1 }: PoolCreation,
 ): Promise<TokenScale> {
-  const { db } = context;
-  const { chainId } = place;
-  const addresses = [token0, token1];
-  const known = await Promise.all(addresses.map((address) => db.find(tokenTable, { chainId, address })));
-  const newTokens = addresses.filter((_, index) => known[index] === null);
-  const { scale, tokens } = await readPoolFacts(context, pool, newTokens);
-  const added = newTokens.map((address, index) => ({ chainId, address, ...tokens[index], ...stampOf(place) }));
-  if (added.length > 0) await db.insert(tokenTable).values(added);
+  const [scale, [decimals0 = null, decimals1 = null]] = await Promise.all([
+    readScale(context, pool),
+    recordTokens(context, place, [token0, token1]),
+  ]);
   if (scale !== null) return scale;
   // The pool does not respond at the head of the chain, for example because a reorganisation removed it.
-  const described = [...known, ...added];
-  const decimals = addresses.map((address) => described.find((token) => token?.address === address)?.decimals ?? null);
-  const [decimals0 = null, decimals1 = null] = decimals;
   if (decimals0 === null || decimals1 === null) {
     throw new RangeError(`pool ${pool} does not answer getImmutables and a token of it no decimals`);
   }

@@ -159,6 +159,18 @@ test('an index whose tables are those of another release is not served, and its 
   expect(await servedSchema(database)).toBe('onchain_1');
 });
 
+test('an index of a release that did not know the oldest generation is served, without trades of it', async () => {
+  await createIndex('onchain_5');
+  await serveSchema(database, 'onchain_1');
+  await database.query('DROP TABLE onchain_5.v0_pool, onchain_5.v0_swap CASCADE');
+  await serveSchema(database, 'onchain_5');
+  for (const view of ['dex_trades', 'pool_day'])
+    expect((await database.query(`SELECT FROM read_model.${view}`)).rows).toEqual([]);
+  await serveSchema(database, 'onchain_1');
+  const { rows } = await database.query(`SELECT read_model.served_schema() AS served, count(*) FROM live.v0_swap`);
+  expect(rows).toEqual([{ served: 'onchain_1', count: '0' }]);
+});
+
 test('tables that the next index does not have are not served any more', async () => {
   await database.query('CREATE TABLE onchain_1.gone (id int); CREATE TABLE onchain_1._reorg__gone (id int)');
   await serveSchema(database, 'onchain_1');

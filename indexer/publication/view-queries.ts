@@ -10,8 +10,23 @@
  */
 export function viewQueries(schema: string, tables: readonly string[]): ReadonlyMap<string, string> {
   const asTheyAre = tables.map((name) => [name, `SELECT * FROM "${schema}"."${name}"`] as const);
-  return new Map([...asTheyAre, ...Object.entries(unpacked(schema))]);
+  return new Map([...Object.entries(ABSENT), ...asTheyAre, ...Object.entries(unpacked(schema))]);
 }
+
+/** Empty views in place of tables that an index of before release 0.3 lacks, as its migration makes them. */
+const ABSENT: Readonly<Record<string, string>> = {
+  v0_pool: `
+      SELECT NULL::int8 AS chain_id, NULL::text AS address, NULL::text AS token0, NULL::text AS token1,
+             NULL::int8 AS block_number, NULL::int8 AS block_timestamp
+      WHERE false`,
+  v0_swap: `
+      SELECT NULL::int8 AS chain_id, NULL::int8 AS block_number, NULL::int8 AS block_timestamp, NULL::int4 AS log_index,
+             NULL::text AS transaction_hash, NULL::text AS pool, NULL::text AS sender, NULL::text AS recipient,
+             NULL::int4 AS transaction_index, NULL::text AS transaction_from, NULL::text AS transaction_to,
+             NULL::boolean AS zero_for_one, NULL::boolean AS exact_input, NULL::numeric AS amount0_raw,
+             NULL::numeric AS amount1_raw
+      WHERE false`,
+};
 
 /** Views that unpack lists. Only packed pools have sums of swap deltas, and only their swaps have `details`. */
 function unpacked(schema: string): Readonly<Record<string, string>> {

@@ -3,3 +3,4 @@ import './extensions.ts';
 import './pool-factory.ts';
 import './pools.ts';
 import './providers.ts';
+import './v0.ts';
