@@ -64,9 +64,9 @@ test('every setting says what it means', () => {
   expect(rows.filter(({ meaning }) => !meaning).map(({ name }) => name)).toEqual([]);
 });
 
-// The last ones are a deployment's `router`, as nothing on a chain says which contract takers may call, and
-// `lagBlocks`, as operators alone know whether their sites take back what a reorganisation replaced, and `v0FromBlock`, as
-// they alone know whether a longer first sync is worth old trades.
+// The last ones are a deployment's `router`, as nothing on a chain says which contract takers may call,
+// `lagBlocks`, as operators alone know whether their sites take back what a reorganisation replaced, and
+// `v0FromBlock`, as they alone know whether a longer first sync is worth old trades.
 test('there are at most 82 settings', () => {
   expect(rows.length).toBeLessThanOrEqual(82);
 });

@@ -27,8 +27,8 @@ export const ChainDay = documented('ChainDay', 'A day of the pools of a chain, U
   ),
   unknown: documented('ChainDayUnknown', 'Pools whose figure is not known: the sums leave them out.', {
     dailyVolume: Count.describe('Without a volume.'),
-    dailyFees: Count.describe('Without fees, such as packed pools: in none of the three.'),
-    tvl: Count.describe('Without a price of what they held.'),
+    dailyFees: Count.describe('Without fees, such as packed pools and the oldest generation: in none of the three.'),
+    tvl: Count.describe('Without a price of what they held, and the oldest generation.'),
   }).describe('Pools that the sums leave out.'),
 });
 export type ChainDay = z.output<typeof ChainDay>;
@@ -38,7 +38,8 @@ export const getDefillamaDay = {
   path: '/adapters/defillama/{chain_id}',
   ...ADAPTER,
   summary: 'Get volume, fees, revenue and TVL of a day for DefiLlama',
-  description: 'Of all pools of enabled deployments but delisted ones. 404 until the whole day is final.',
+  description:
+    'Of all pools of enabled deployments, and of the oldest generation where it is indexed, but delisted ones. 404 until the whole day is final.',
   request: { params, query: DayQuery },
   answer: {
     description: 'The day',

@@ -1,5 +1,6 @@
 -- A day of chain $1 that begins at $2, of pools of factories $3, by the figures of `pool_day`. What is not in US dollars there is
--- at the prices of the day's last hour. `unknown` counts pools whose figure is not known, which the sums leave out.
+-- at the prices of the day's last hour. `unknown` counts pools whose figure is not known, which the sums leave out. Of pools of
+-- the oldest generation, volume alone is known.
 WITH index AS MATERIALIZED (
   SELECT read_model.served_schema() AS name, history.trades_until($1) AS until_ts
 ), pools AS MATERIALIZED (
@@ -33,6 +34,12 @@ WITH index AS MATERIALIZED (
   CROSS JOIN index
   LEFT JOIN history.trade_bar bar ON bar.index_schema = index.name AND bar.chain_id = $1 AND bar.pool::text = pools.address
     AND bar.secs = 86400 AND bar.start_ts = $2::int8
+  UNION ALL
+  SELECT day.pool IS NOT NULL, day.volume_usd, NULL, NULL, NULL
+  FROM read_model.v0_pool_rows() p
+  LEFT JOIN LATERAL read_model.v0_pool_days(p.chain_id, p.address, $2::int8, $2::int8 + 86400) day ON true
+  WHERE p.chain_id = $1 AND p.created_timestamp < $2::int8 + 86400
+    AND NOT EXISTS (SELECT FROM operator.delisted_pool d WHERE d.chain_id = $1 AND d.pool::text = p.address)
 )
 SELECT $2::int8 + 86400 <= index.until_ts AS final,
        coalesce(sum(volume) FILTER (WHERE is_active), 0) AS "dailyVolume",

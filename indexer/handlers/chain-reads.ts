@@ -29,8 +29,8 @@ export async function readScale(context: HandlerContext, pool: Address): Promise
 }
 
 /**
- * Reads how tokens describe themselves, in one call: they are untrusted contracts. Each inner call has its own gas limit
- * and result, independent of the others.
+ * Reads how tokens, which are untrusted contracts, describe themselves, in one call. Each inner call has its own gas
+ * limit and result, independent of the others.
  */
 export async function readTokens({ client }: HandlerContext, tokens: readonly Address[]): Promise<TokenFields[]> {
   if (tokens.length === 0) return [];
