@@ -7,9 +7,11 @@ import { startRpcProxy } from '../../devnet/rpc-proxy.ts';
 import { startService } from '../../local/services/service-process.ts';
 import { localCommand, START_LIMIT_MS, startLocalChain } from '../harness/local-service.ts';
 import { startedWorld } from '../harness/open-world.ts';
-import { openFolder, otherChain } from './start-places.ts';
+import { otherChain } from './start-places.ts';
 
 const chain = startedWorld(() => startLocalChain({ onlyTrading: true }));
+/** Of all: making its Postgres takes half of a start that fails, and no start gets so far that it keeps chains. */
+const folder = () => join(chain.temp, 'fails');
 
 describe('what it cannot start with is one line', { timeout: START_LIMIT_MS }, () => {
   test.each<[string, () => Promise<Partial<Failing>>, RegExp]>([
@@ -86,12 +88,7 @@ describe('what it cannot start with is one line', { timeout: START_LIMIT_MS }, (
       /^start: making the data folder of Postgres failed \(exit code 1\): no space left on the disk$/,
     ],
   ])('%s', async (_, makeCase, line) => {
-    const {
-      args = ['--chains', chain.chains],
-      data = await openFolder(chain.temp, 'fails-'),
-      env = {},
-      exitCode = 1,
-    } = await makeCase();
+    const { args = ['--chains', chain.chains], data = folder(), env = {}, exitCode = 1 } = await makeCase();
     const failed = await startService({
       ...localCommand('start', [...args, '--data', data], { RPC_OF_ONE: chain.anvil.url, ...env }),
       ready: /never/,
