@@ -10,64 +10,66 @@ export interface ComparedPools {
 /** All times are of one clock that never goes back, milliseconds. */
 export interface DivergenceState {
   readonly isDivergent: boolean;
-  /** Of the last {@link WINDOW_MS}, since parts were last found to agree, in order. */
+  /** Since when these comparisons count. */
+  readonly since: number;
+  /** Those that count, in order: of the last {@link WINDOW_MS} unless parts are divergent. */
   readonly blocks: readonly (ComparedPools & { readonly at: number })[];
-  /** When a pool last differed, and how many agreed since. */
-  readonly differedAt: number;
-  readonly agreed: number;
 }
 
 /** Over so long comparisons are counted: each of a pool in a block. */
 export const WINDOW_MS = 600_000;
-/** For so long nothing may differ until parts are used again. */
+/** For so long parts must agree until they are used again. */
 export const AGREED_MS = 60_000;
 /** Fewer comparisons decide nothing. */
 export const MIN_COMPARED = 20;
-/** One pool decides nothing, however often it differs: its provider may answer at random. */
-const MIN_DIFFERENT_POOLS = 2;
-/** Parts are left out above this share of comparisons in which a pool differs: 1%. */
+/** Parts differ above this share of comparisons in which a pool does: 1%. */
 const MAX_DIFFERENT_PCT = 1;
 
-export const noDivergence: DivergenceState = {
-  isDivergent: false,
-  blocks: [],
-  differedAt: Number.NEGATIVE_INFINITY,
-  agreed: 0,
-};
+export const noDivergence: DivergenceState = { isDivergent: false, since: Number.NEGATIVE_INFINITY, blocks: [] };
 
 /**
  * Whether the parts that nodes show are those of the blocks that are sealed, by the pools of one more block.
  *
+ * Some comparisons differ when more than 1% of them do, whichever one pool is left out: a pool alone decides nothing,
+ * however often it differs, as its provider may answer at random.
+ *
  * Invariants:
- * 1. Parts become divergent only when more than 1% of `MIN_COMPARED` or more comparisons within `WINDOW_MS` differ, of
- *    at least two pools; then at once.
- * 2. They are so no longer only once no pool differed for `AGREED_MS`, and `MIN_COMPARED` agreed in that time; then at
- *    once. What was before does not count any more.
- * 3. Without comparisons nothing changes.
+ * 1. Parts become divergent only when the comparisons of `WINDOW_MS`, `MIN_COMPARED` or more, differ; then at once.
+ * 2. They are so no longer only once those since they last differed, of `AGREED_MS` and `MIN_COMPARED` or more, do not;
+ *    then at once.
+ * 3. What was compared before any of these does not count any more.
+ * 4. Without comparisons nothing changes.
  */
 export function nextDivergence(before: DivergenceState, pools: ComparedPools, now: number): DivergenceState {
-  const { blockNumber, compared, different } = pools;
-  const last = before.blocks.at(-1);
-  const isSame = last?.blockNumber === blockNumber;
-  const block = isSame
-    ? { ...last, compared: last.compared + compared, different: [...last.different, ...different] }
-    : { ...pools, at: now };
-  const kept = isSame ? before.blocks.slice(0, -1) : before.blocks;
-  const state = {
-    ...before,
-    blocks: [...kept, block].filter(({ at }) => now - at <= WINDOW_MS),
-    ...(different.length > 0 ? { differedAt: now, agreed: 0 } : { agreed: before.agreed + compared }),
-  };
-  if (before.isDivergent) {
-    const agrees = now - state.differedAt >= AGREED_MS && state.agreed >= MIN_COMPARED;
-    return agrees ? noDivergence : state;
+  const { isDivergent, since } = before;
+  const blocks = withPools(before.blocks, pools, now);
+  if (!isDivergent) {
+    const recent = blocks.filter(({ at }) => now - at <= WINDOW_MS);
+    const isNow = comparedIn(recent) >= MIN_COMPARED && doDiffer(recent);
+    return isNow ? { isDivergent: true, since: now, blocks: [] } : { ...before, blocks: recent };
   }
-  return { ...state, isDivergent: isDivergent(state) };
+  if (doDiffer(blocks)) return { isDivergent, since: now, blocks: [] };
+  return now - since >= AGREED_MS && comparedIn(blocks) >= MIN_COMPARED ? noDivergence : { ...before, blocks };
 }
 
-function isDivergent({ blocks }: DivergenceState): boolean {
-  const compared = blocks.reduce((total, block) => total + block.compared, 0);
+/** Pools of one block that are compared one after the other count at the time of the first ones. */
+function withPools(
+  blocks: DivergenceState['blocks'],
+  { blockNumber, compared, different }: ComparedPools,
+  now: number,
+): DivergenceState['blocks'] {
+  const last = blocks.at(-1);
+  if (last?.blockNumber !== blockNumber) return [...blocks, { blockNumber, compared, different, at: now }];
+  const whole = { ...last, compared: last.compared + compared, different: [...last.different, ...different] };
+  return [...blocks.slice(0, -1), whole];
+}
+
+const comparedIn = (blocks: DivergenceState['blocks']): number =>
+  blocks.reduce((total, { compared }) => total + compared, 0);
+
+/** Without the pool that differs most often: its other comparisons stay, which are not known. */
+function doDiffer(blocks: DivergenceState['blocks']): boolean {
   const different = blocks.flatMap((block) => block.different);
-  const isOfSome = new Set(different).size >= MIN_DIFFERENT_POOLS;
-  return compared >= MIN_COMPARED && isOfSome && different.length * 100 > compared * MAX_DIFFERENT_PCT;
+  const most = Math.max(0, ...[...Map.groupBy(different, (pool) => pool).values()].map(({ length }) => length));
+  return (different.length - most) * 100 > (comparedIn(blocks) - most) * MAX_DIFFERENT_PCT;
 }
