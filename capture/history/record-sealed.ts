@@ -1,7 +1,7 @@
 import type { Address } from 'viem';
 import { loadStatement } from '../../db/load-statement.ts';
 import type { Queryable } from '../../db/transaction.ts';
-import type { SealedPools } from '../../quoting/parts/sealed-checks.ts';
+import type { SealedPools } from '../../quoting/parts/divergence.ts';
 
 /** What was compared of a pool in an hour, and is not stored yet. */
 interface SealedCount {

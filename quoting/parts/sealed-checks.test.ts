@@ -1,8 +1,9 @@
 import type { Address } from 'viem';
 import { expect, test } from 'vitest';
 import type { ServedPool } from '../pools/pool-directory.ts';
+import type { SealedPools } from './divergence.ts';
 import { AGREED_MS } from './next-divergence.ts';
-import { SealedChecks, type SealedPools } from './sealed-checks.ts';
+import { SealedChecks } from './sealed-checks.ts';
 import { blockOf, hashOf, POOLS, partOf, snapshotOf, timeOf } from './sealed-pools.fixture.ts';
 
 function checksOf(isFunded: (pool: ServedPool) => boolean = () => true) {

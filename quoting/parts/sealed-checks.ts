@@ -2,29 +2,16 @@ import type { Address } from 'viem';
 import { isLaterView } from '../../chain/part-view.ts';
 import type { PartView } from '../../chain/pending-state.ts';
 import type { BlockRef } from '../../chain/read-context.ts';
-import type { Clock } from '../../runtime/clock.ts';
-import type { Logger } from '../../runtime/logger.ts';
 import { stateIn } from '../calls/decode-pool.ts';
 import type { LiveObserver, SealedOutcome } from '../live/live-metrics.ts';
 import type { ServedPool } from '../pools/pool-directory.ts';
 import type { PriceSnapshot } from '../types.ts';
-import { nextDivergence, noDivergence } from './next-divergence.ts';
+import { Divergence, type DivergenceDeps, type SealedPools } from './divergence.ts';
 
-/** Pools of a sealed block, compared with what they were after its last part. */
-export interface SealedPools {
-  readonly blockNumber: bigint;
-  /** Unix seconds. */
-  readonly timestamp: bigint;
-  readonly same: readonly Address[];
-  readonly different: readonly Address[];
-}
-
-export interface SealedChecksDeps {
+export interface SealedChecksDeps extends DivergenceDeps {
   /** Anyone can make other pools: these decide nothing. */
   readonly isFunded: (pool: ServedPool) => boolean;
   readonly observer?: Pick<LiveObserver, 'sealed'> | undefined;
-  readonly logger: Pick<Logger, 'info' | 'warn'>;
-  readonly now: Clock;
 }
 
 /** A pool after the last part of a block that it was read at. */
@@ -47,16 +34,17 @@ export class SealedChecks {
   /** Of the last committed block that this process read itself. */
   #fees: { readonly hash: BlockRef['hash']; readonly feesWei: bigint } | undefined;
   #found: { readonly block: BlockRef; readonly same: Address[]; readonly different: Address[] } | undefined;
-  #state = noDivergence;
+  readonly #divergence: Divergence;
   readonly #listeners = new Set<(pools: SealedPools) => void>();
 
   constructor(deps: SealedChecksDeps) {
     this.#deps = deps;
+    this.#divergence = new Divergence(deps);
   }
 
-  /** Whether too many pools were other ones in sealed blocks: quotes at parts may be wrong. */
+  /** As {@link Divergence} says. */
   get isDivergent(): boolean {
-    return this.#state.isDivergent;
+    return this.#divergence.isDivergent;
   }
 
   /** Calls the listener with the funded pools of a block that this process compared. */
@@ -87,16 +75,8 @@ export class SealedChecks {
   }
 
   /** Takes what this or another process compared. */
-  take({ blockNumber, same, different }: SealedPools): void {
-    const { logger, now } = this.#deps;
-    const compared = same.length + different.length;
-    const before = this.#state;
-    this.#state = nextDivergence(before, { blockNumber, compared, different }, now());
-    const { isDivergent } = this.#state;
-    if (isDivergent === before.isDivergent) return;
-    if (isDivergent)
-      logger.warn({ blockNumber, different }, 'sealed blocks differ from their parts: prices are committed');
-    else logger.info({ blockNumber }, 'sealed blocks are as their parts again: prices are live');
+  take(pools: SealedPools): void {
+    this.#divergence.take(pools);
   }
 
   #notePart({ address }: ServedPool, read: ReadPart): void {

@@ -6,8 +6,8 @@ import { joinJson, ReadyJson } from '../../runtime/joined-json.ts';
 import { encodeBigints } from '../../runtime/json.ts';
 import type { SharedOverrides } from '../live/shared-overrides.ts';
 import type { SourceName } from '../live/source-parts.ts';
+import type { SealedPools } from '../parts/divergence.ts';
 import type { SharedPart } from '../parts/part-feed.ts';
-import type { SealedPools } from '../parts/sealed-checks.ts';
 import type { RequestedPool } from '../requested/requested-pools.ts';
 import { QUOTE_KINDS } from '../types.ts';
 

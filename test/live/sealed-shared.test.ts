@@ -1,7 +1,8 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { ChainConfig } from '../../config/chains-schema.ts';
+import type { SealedPools } from '../../quoting/parts/divergence.ts';
 import { PartFeed } from '../../quoting/parts/part-feed.ts';
-import { SealedChecks, type SealedPools } from '../../quoting/parts/sealed-checks.ts';
+import { SealedChecks } from '../../quoting/parts/sealed-checks.ts';
 import { blockOf, POOLS, partOf, snapshotOf, timeOf } from '../../quoting/parts/sealed-pools.fixture.ts';
 import { ReadSharing } from '../../quoting/sharing/read-sharing.ts';
 import { createLogger } from '../../runtime/logger.ts';
