@@ -29,7 +29,7 @@ const countCall = () => {
 };
 
 /** Reads both pools by a reader that knows nothing of them, on the parts that are shown in time. */
-async function readLive(withinMs = Number.POSITIVE_INFINITY) {
+async function readLive(withinMs = Number.POSITIVE_INFINITY, isDivergent = false) {
   const { chain, deployment, node, front, pools } = market;
   const live = LiveConfig.parse(partSource({ ...node, url: front.url }, false));
   const config = chainConfig(chain.chainId, [chain.rpcUrl], { live });
@@ -41,7 +41,8 @@ async function readLive(withinMs = Number.POSITIVE_INFINITY) {
     readMs: 60_000,
     logger,
   };
-  const read = createLiveQuotes({ ...deps, countCall, now: () => clock.ms, wallClock: () => Date.now() });
+  const clocks = { now: () => clock.ms, wallClock: () => Date.now() };
+  const read = createLiveQuotes({ ...deps, ...clocks, countCall, divergence: { isDivergent } });
   // The guard of the second pool is an unknown one: its sides are tried by further calls.
   const known = { ...deployment, priceVelocityGuard: zeroAddress };
   const served = await Promise.all(pools.map(({ address }) => servedPool(chain, known, address)));
@@ -81,4 +82,10 @@ test('a part that was shown in time counts, however long the calls take that rea
   expect(clock.ms - startedAt).toBeGreaterThan(MAX_LATE_MS);
   // The call that shows the part ends too late.
   expect(await readLive(49)).toBeNull();
+});
+
+test('while parts are left out, none is asked for', async () => {
+  const calls = market.front.requests.length;
+  expect(await readLive(MAX_LATE_MS, true)).toBeNull();
+  expect(market.front.requests.length).toBe(calls);
 });

@@ -1,16 +1,12 @@
 import type { Address } from 'viem';
-import { type ChainRpc, openChainRpc, type ReportedHead } from '../../chain/chain-rpc.ts';
+import { type ChainRpc, openChainRpc } from '../../chain/chain-rpc.ts';
 import { OtherPart } from '../../chain/part-view.ts';
-import type { PartView } from '../../chain/pending-state.ts';
-import type { BlockHeader } from '../../chain/read-context.ts';
-import { readPart } from '../../chain/read-part.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import { partSource } from '../../config/live-schema.ts';
-import type { LiveBlocks } from '../../quoting/live/live-blocks.ts';
-import { pendingPart } from '../../quoting/parts/pending-part.ts';
+import type { LiveBlock, LiveBlocks } from '../../quoting/live/live-blocks.ts';
+import { atNewestPart, type NewestPartDeps, readNewestPart } from '../../quoting/parts/newest-part.ts';
 import type { ServedPool } from '../../quoting/pools/pool-directory.ts';
 import type { CountChainCall } from '../../runtime/chain-calls.ts';
-import type { Clock } from '../../runtime/clock.ts';
 import { createQuoteReader, type QuotedCurve, type QuoteReaderDeps } from '../quote-reader.ts';
 import { readQuotes } from './read-quotes.ts';
 
@@ -32,7 +28,7 @@ export type LiveQuote = QuotedCurve | null | 'committed';
  */
 export type ReadLive = (pools: readonly ServedPool[], until: number) => Promise<LiveRead | null>;
 
-export interface LiveQuotesDeps extends QuoteReaderDeps {
+export interface LiveQuotesDeps extends QuoteReaderDeps, Pick<NewestPartDeps, 'divergence' | 'now'> {
   /** Absent on a chain without a source of state overrides. */
   readonly live?: LiveBlocks | undefined;
   /** Counts calls to nodes that follow parts. */
@@ -40,14 +36,11 @@ export interface LiveQuotesDeps extends QuoteReaderDeps {
   readonly reserve: () => boolean;
   /** Longest wait for a call that shows the part. Default: 500 ms. */
   readonly readMs?: number;
-  readonly now: Clock;
 }
 
 const READ_MS = 500;
 /** Any other call at the tag `pending` may take this many times as long. */
 const TIMEOUT_FACTOR = 4;
-/** Pools are read on so many parts, where another one comes between their calls. */
-const MAX_PARTS = 4;
 
 /** Makes what reads pools in the block being built; undefined for a chain without a source of live prices. */
 export function createLiveQuotes({ countCall, readMs = READ_MS, ...deps }: LiveQuotesDeps): ReadLive | undefined {
@@ -85,43 +78,40 @@ function readOverrides({ live, reserve, now, ...deps }: LiveQuotesDeps & { reado
 function readParts({
   chain,
   rpc,
-  parts,
+  parts: nodes,
+  divergence,
   reserve,
   readMs,
   now,
   ...deps
 }: LiveQuotesDeps & { readonly parts: ChainRpc; readonly readMs: number }): ReadLive {
   const { chainId, multicall3 } = chain;
-  const readQuote = createQuoteReader({ ...deps, chain, rpc: parts });
-  const at = ({ block, endpoint }: ReportedHead, view: PartView) => {
-    const pending = pendingPart({ view, index: null, multicall3 }, now());
-    return { block: { ...block, pending } satisfies BlockHeader, endpoint, reserve };
-  };
+  const parts = { rpc: nodes, chainId, multicall3 };
+  const readQuote = createQuoteReader({ ...deps, chain, rpc: nodes });
   return async (pools, until) => {
-    const inTime = (view: PartView) => (now() <= until ? view : undefined);
-    const [head, first] = await Promise.all([
-      rpc.head(),
-      readPart({ rpc: parts, chainId, multicall3 }, AbortSignal.timeout(readMs)).then(inTime),
-    ]);
-    if (!first) return null;
-    let view = first;
+    const head = await readNewestPart({ rpc, parts, divergence, readMs, now });
+    if (!head || head.block.pending.receivedAt > until) return null;
+    const { endpoint } = head;
     const quotes = new Map<Address, QuotedCurve | null>();
-    for (let tries = 0; tries < MAX_PARTS && quotes.size < pools.length; tries += 1) {
-      if (view.blockNumber <= head.block.number) return null;
-      let newer: PartView | undefined;
-      const context = at(head, view);
+    let { blockNumber } = head.block.pending;
+    const readLeft = async (block: LiveBlock['block']) => {
+      let newer: OtherPart | undefined;
       const noting: typeof readQuote = (...args) =>
         readQuote(...args).catch((error: unknown) => {
           if (!(error instanceof OtherPart)) throw error;
-          newer = inTime(error.view);
+          if (now() <= until) newer = error;
           return undefined;
         });
+      blockNumber = block.pending.blockNumber;
       const left = pools.filter(({ address }) => !quotes.has(address));
-      for (const [address, quote] of await readQuotes(noting, context, left)) quotes.set(address, quote);
+      for (const [address, quote] of await readQuotes(noting, { block, endpoint, reserve }, left))
+        quotes.set(address, quote);
       // All are of one block: the rest is not read in the next one.
-      if (!newer || (quotes.size > 0 && newer.blockNumber !== view.blockNumber)) break;
-      view = newer;
-    }
-    return { number: view.blockNumber - 1n, quotes };
+      if (newer && (quotes.size === 0 || newer.view.blockNumber === blockNumber)) throw newer;
+    };
+    await atNewestPart(head.block, { now }, readLeft).catch((error: unknown) => {
+      if (!(error instanceof OtherPart)) throw error;
+    });
+    return { number: blockNumber - 1n, quotes };
   };
 }

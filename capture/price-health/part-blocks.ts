@@ -1,27 +1,22 @@
 import { type ChainRpc, openChainRpc } from '../../chain/chain-rpc.ts';
 import { boundedCallsOnce } from '../../chain/isolated-calls.ts';
 import type { BlockRef } from '../../chain/read-context.ts';
-import { readPart } from '../../chain/read-part.ts';
 import { BudgetedRpc } from '../../chain/read-schedule/budgeted-rpc.ts';
 import type { CallBudget } from '../../chain/read-schedule/call-budget.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import type { PartSourceConfig } from '../../config/live-schema.ts';
 import type { BoundedAnswer, BoundedCall } from '../../protocol/bounded-calls/bounded-calls.ts';
 import type { LiveBlock, PriceBlocks } from '../../quoting/live/live-blocks.ts';
-import { atNewestPart } from '../../quoting/parts/newest-part.ts';
-import { nextPart, noPart } from '../../quoting/parts/next-part.ts';
-import { pendingPart } from '../../quoting/parts/pending-part.ts';
+import { atNewestPart, type NewestPartDeps, readNewestPart } from '../../quoting/parts/newest-part.ts';
 import type { CountChainCall } from '../../runtime/chain-calls.ts';
-import type { Clock } from '../../runtime/clock.ts';
 
-export interface PartBlocksDeps {
+export interface PartBlocksDeps extends Pick<NewestPartDeps, 'divergence' | 'now'> {
   readonly chain: ChainConfig;
   readonly source: PartSourceConfig;
   /** Gives the committed head. Its requests wait for the read budget. */
   readonly rpc: ChainRpc;
   readonly budget: CallBudget;
   readonly countCall?: CountChainCall | undefined;
-  readonly now: Clock;
 }
 
 /** Timeout of calls at the tag `pending`. */
@@ -42,18 +37,13 @@ export class PartBlocks implements PriceBlocks {
     this.#rpc = openChainRpc({ chainId: chain.chainId, rpcUrls: source.rpcUrls }, RPC_TIMEOUT_MS, countCall);
   }
 
-  /** Gives the head with its newest part; undefined where that is not read, as when the budget is exhausted. */
+  /** Gives the head with its newest part; undefined where that is not read or used, or the budget is exhausted. */
   async now(): Promise<LiveBlock | undefined> {
-    const { chain, rpc, budget, now } = this.#deps;
+    const { chain, budget, ...deps } = this.#deps;
     const { chainId, multicall3 } = chain;
-    const target = { rpc: new BudgetedRpc(this.#rpc, budget, 'funded'), chainId, multicall3 };
-    const seen = Promise.all([rpc.head(), readPart(target, AbortSignal.timeout(READ_MS))]);
+    const parts = { rpc: new BudgetedRpc(this.#rpc, budget, 'funded'), chainId, multicall3 };
     // Reads at the committed head report what is wrong with the nodes.
-    const [head, view] = await seen.catch(() => []);
-    if (!head || !view) return undefined;
-    const [, outcome] = nextPart(noPart, { view, index: null, head: head.block }, now());
-    if (outcome !== 'used') return undefined;
-    return { ...head, block: { ...head.block, pending: pendingPart({ view, index: null, multicall3 }, now()) } };
+    return readNewestPart({ ...deps, parts, readMs: READ_MS }).catch(() => undefined);
   }
 
   /**
