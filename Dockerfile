@@ -18,7 +18,7 @@ COPY --from=build /app/package.json package.json
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/dist dist
 COPY --from=build /app/migrations migrations
-COPY --from=build /app/config/mainnet.json /app/config/base-parts.json config/
+COPY --from=build /app/config/mainnet.json /app/config/*-parts.json config/
 USER nonroot
 # Each service of docker-compose.yml names its process; a bare run serves the API.
 CMD ["--no-memory-reducer", "--heap-growing-percent=100", "dist/api.mjs"]

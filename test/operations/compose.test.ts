@@ -202,7 +202,8 @@ test('docker-compose.scaled.yml puts as many replicas behind its balancer as tha
 });
 
 test('the variables that the real chains need are in the example of chains.env, and nothing else', () => {
-  const files = ['config/mainnet.json', 'config/base-parts.json'].map(textOf).join('');
+  const parts = ['base', 'unichain', 'op-mainnet'].map((name) => `config/${name}-parts.json`);
+  const files = ['config/mainnet.json', ...parts].map(textOf).join('');
   const named = [...files.matchAll(/"env:([A-Z0-9_]+)"|"apiKeyEnv": *"([A-Z0-9_]+)"/g)];
   expect(named.length).toBeGreaterThanOrEqual(10);
   expect(variablesIn('chains.env.example')).toEqual(new Set(named.map(([, url, key]) => url ?? key)));
