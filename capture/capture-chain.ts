@@ -22,6 +22,7 @@ import { cacheList } from './read-schedule/cached-list.ts';
 import { CAPTURE_CLASSES, type KnownPool, readPoolValues } from './read-schedule/pool-values.ts';
 import type { PoolSchedule } from './read-schedule/read-due-pools.ts';
 import type { OnRead } from './read-schedule/read-gauges.ts';
+import { followSealedParts, type SealedParts } from './sealed-parts.ts';
 
 export interface CaptureDeps {
   readonly file: ChainsFile;
@@ -53,6 +54,7 @@ export interface CaptureChain extends PoolSchedule {
   readonly budgeted: ChainRpc;
   /** Absent on a chain without a source of live prices. */
   readonly live: LiveBlocks | undefined;
+  readonly sealed: SealedParts | undefined;
   readonly findBlockAt: FindBlockAt;
   readonly database: pg.Pool;
   /** Names the chain in each line. */
@@ -85,10 +87,11 @@ export function openCaptureChain(chain: ChainConfig, deps: CaptureDeps): Capture
   });
   if (sources) onStop?.(`live prices of chain ${chainId}`, () => sources.close());
   const live = sources?.blocks;
+  const sealed = followSealedParts(chain, sharing, { logger, now });
   const ofIndex = async () => completeChain(chain, await readFoundContracts(database));
   const findBlockAt = createBlockFinder(budgeted, chain, deps.logger);
   const reads = { chainId, budget, rpcs, pools, now };
-  return { ...reads, chain, ofIndex, budgeted, live, findBlockAt, database, logger };
+  return { ...reads, chain, ofIndex, budgeted, live, sealed, findBlockAt, database, logger };
 }
 
 /** Reads the pools of all chains. */

@@ -1,4 +1,3 @@
-import { partSource } from '../../config/live-schema.ts';
 import { writeTradeMinutes } from '../../db/history/trade-minutes.ts';
 import { type CaptureChain, type CaptureDeps, poolsOf, wallClock } from '../capture-chain.ts';
 import { adaptive, fixed, type Job, jobsOfChain } from '../job.ts';
@@ -7,13 +6,12 @@ import { recordFiatPrices } from './record-fiat-prices.ts';
 import { recordFills } from './record-fills.ts';
 import { recordLandings } from './record-landings.ts';
 import { recordQuotes } from './record-quotes.ts';
-import { SealedCounts } from './record-sealed.ts';
 import { writeTrends } from './write-trends.ts';
 
 /** What a chain's pools quoted and how they filled. Calls are those that price reads do not need soon. */
 export function chainHistoryJobs(
-  { chain, budget, rpcs, budgeted, pools, database, logger }: CaptureChain,
-  { file, sharing }: CaptureDeps,
+  { chain, budget, rpcs, budgeted, pools, sealed, database, logger }: CaptureChain,
+  { file }: Pick<CaptureDeps, 'file'>,
 ): Job[] {
   const { chainId } = chain;
   const hasSpareCalls = () => budget.hasSpare('funded');
@@ -21,13 +19,11 @@ export function chainHistoryJobs(
   const recordDepth = createDepthRecorder({ database, chain, rpc: rpcs.funded, reserve, wallClock, logger });
   const quotes = { database, chainId, pools, kept: file.history, recordDepth };
   const fills = { database, chainId, rpc: budgeted, pools, hasSpareCalls };
-  const sealed = partSource(chain.live) && sharing && new SealedCounts();
-  if (sealed) sharing.followSealed(chain, (pools) => sealed.take(pools));
   return jobsOfChain(chainId, {
     'quote-history': { pace: adaptive(5), run: () => recordQuotes(quotes, Math.floor(wallClock() / 1_000)) },
     trends: { pace: fixed(60), run: () => writeTrends(database, chainId) },
     fills: { pace: adaptive(5), run: () => recordFills(fills) },
-    ...(sealed && { sealed: { pace: fixed(60), run: () => sealed.store(database, chainId) } }),
+    ...(sealed && { sealed: { pace: fixed(60), run: () => sealed.counts.store(database, chainId) } }),
     landings: { pace: adaptive(5), run: () => recordLandings(fills) },
   });
 }

@@ -6,7 +6,7 @@ import { write24h, writeDays } from './write-figures.ts';
 
 /** Whether a chain's quotes hold. Calls are those that price reads do not need soon. */
 export function persistenceJobs(
-  { chain, chainId, budget, rpcs, pools, live, database, logger }: CaptureChain,
+  { chain, chainId, budget, rpcs, pools, live, sealed, database, logger }: CaptureChain,
   { file: { history: kept }, fiatMaxAgeSecs, countCall }: CaptureDeps,
 ): Job[] {
   if (kept.persistencePools === 0) return [];
@@ -18,7 +18,13 @@ export function persistenceJobs(
     kept,
     fiatMaxAgeSecs,
     budget,
-    readLive: createLiveQuotes({ ...read, reserve: () => budget.reserveSpare('funded'), live, countCall }),
+    readLive: createLiveQuotes({
+      ...read,
+      reserve: () => budget.reserveSpare('funded'),
+      live,
+      divergence: sealed?.divergence,
+      countCall,
+    }),
     draw: Math.random,
   });
   const nowSecs = () => Math.floor(wallClock() / 1_000);

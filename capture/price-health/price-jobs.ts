@@ -13,7 +13,10 @@ import { createTransferProbe } from './probe-transfers.ts';
 export function priceJobs(chain: CaptureChain, { onRead, countCall }: CaptureDeps): Job[] {
   const { chainId, database, pools, ofIndex, logger } = chain;
   const source = partSource(chain.chain.live);
-  const live = source ? new PartBlocks({ ...chain, source, rpc: chain.budgeted, countCall, now }) : chain.live;
+  const divergence = chain.sealed?.divergence;
+  const live = source
+    ? new PartBlocks({ ...chain, source, rpc: chain.budgeted, divergence, countCall, now })
+    : chain.live;
   const guarded = cacheList(async () => readGuardedPools(database, await ofIndex(), await pools()), now);
   const shared = { ...chain, logUnknown: unknownErrorLog(logger) };
   const guards = createGuardProbe({ ...shared, pools: guarded });

@@ -366,7 +366,7 @@ export const INVARIANTS: readonly Invariant[] = [
     ],
   },
   {
-    holds: 'Parts that differ from sealed blocks in more than 1% of comparisons, without any one pool, are not used.',
+    holds: 'Parts that differ from sealed blocks in more than 1% of comparisons, also without one pool, are not used.',
     test: ['quoting/parts/next-divergence.test.ts', 'property: invariants hold whatever is compared'],
     mutation: [
       'quoting/parts/next-divergence.ts',
