@@ -11,6 +11,8 @@ export type PartTrap =
   | { readonly kind: 'callsBehind'; readonly blocks: bigint }
   /** All that is pending is a block this far behind the head; 0: the node does not follow parts. */
   | { readonly kind: 'allBehind'; readonly blocks: bigint }
+  /** Calls run in the block of the part, on the state of a block this far behind the head; 0: of the head. */
+  | { readonly kind: 'oldState'; readonly blocks: bigint }
   /** Calls see other storage than the part has. */
   | { readonly kind: 'divergent'; readonly overrides: Overrides }
   /** Calls run on the state of the part, with number and time of the head. */
@@ -43,6 +45,9 @@ export function trapped(traps: readonly PartTrap[], now: () => PendingNow): Misb
         return (request) => (isCall(request) ? atBlock(request, below(now(), trap.blocks)) : request);
       case 'allBehind':
         return (request) => atBlock(request, below(now(), trap.blocks));
+      case 'oldState':
+        return (request) =>
+          isCall(request) ? inBlock(atBlock(request, below(now(), trap.blocks)), now().part) : request;
       case 'divergent':
         return (request) => (isCall(request) ? withOverrides(request, trap.overrides) : request);
       case 'otherContext':

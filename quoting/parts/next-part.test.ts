@@ -3,7 +3,8 @@ import type { Hex } from 'viem';
 import { describe, expect, test } from 'vitest';
 import { isSameView } from '../../chain/part-view.ts';
 import type { PartView } from '../../chain/pending-state.ts';
-import { AHEAD_MS, nextPart, noPart, type PartOutcome, type PartShown, type PartState } from './next-part.ts';
+import { LAG_BLOCKS } from './next-lag.ts';
+import { AHEAD_MS, nextPart, noPart, type PartOutcome, type PartShown, type PartState, withFees } from './next-part.ts';
 
 const hashOf = (number: bigint, branch = 0): Hex =>
   `0x${(number * 16n + BigInt(branch)).toString(16).padStart(64, '0')}`;
@@ -71,12 +72,28 @@ describe('what is not believed', () => {
   });
 });
 
-test('a lower sum of fees is refused however often it is shown, until the next block', () => {
-  const lower = Array.from({ length: 9 }, (_, index) => show(viewOf(10n, 3n), headAt(9n), 200 * index));
-  expect(outcomesOf([show(viewOf(10n, 7n)), ...lower, show(viewOf(11n, 3n), headAt(10n), 2_000)])).toEqual([
+test('a lower sum of fees is refused however often it is shown, until the next block has no more', () => {
+  let state: PartState = noPart;
+  const judge = (view: PartView, head: PartShown['head'], now: number) => {
+    const [next, outcome] = nextPart(state, { view, index: null, head }, now);
+    state = next;
+    return outcome;
+  };
+  expect(judge(viewOf(10n, 7n), headAt(9n), 0)).toBe('used');
+  for (let part = 1; part < 10; part += 1) expect(judge(viewOf(10n, 3n), headAt(9n), 200 * part)).toBe('older');
+  expect(judge(viewOf(11n, 3n), headAt(10n), 2_000)).toBe('lagging');
+  state = withFees(state, { ...headAt(10n), feesWei: 3n });
+  expect(judge(viewOf(11n, 3n), headAt(10n), 2_050)).toBe('used');
+});
+
+test('a block after parts of a block below is refused with fewer fees, and after it as well', () => {
+  const stuck = [11n, 12n, 13n].map((number) => show(viewOf(number, 100n), headAt(number - 1n)));
+  expect(outcomesOf([show(viewOf(10n, 500n)), show(viewOf(10n, 1_000n)), ...stuck])).toEqual([
     'used',
-    ...lower.map(() => 'older'),
     'used',
+    'lagging',
+    'lagging',
+    'lagging',
   ]);
 });
 
@@ -136,6 +153,7 @@ const shownParts = fc.array(
     hasParent: fc.boolean(),
     index: fc.option(fc.nat(9)),
     head: fc.option(fc.record({ number: fc.bigInt({ min: 7n, max: 12n }), branch: fc.integer({ min: 0, max: 1 }) })),
+    parentFees: fc.option(fc.bigInt({ min: 0n, max: 5n })),
     afterMs: fc.integer({ min: 0, max: 800 }),
   }),
   { maxLength: 40 },
@@ -146,7 +164,7 @@ test('property: invariants hold whatever nodes show', () => {
     fc.property(shownParts, (all) => {
       let [state, now]: [PartState, number] = [noPart, 0];
       let [early, since] = [0n, 0];
-      for (const { number, fees, branch, secs, hasParent, index, head: at, afterMs } of all) {
+      for (const { number, fees, branch, secs, hasParent, index, head: at, parentFees, afterMs } of all) {
         now += afterMs;
         const honest = viewOf(number, fees, branch);
         const view = {
@@ -157,6 +175,8 @@ test('property: invariants hold whatever nodes show', () => {
         const head = at ? headAt(at.number, at.branch) : undefined;
         if (at && number === at.number + 2n && number !== early) [early, since] = [number, now];
         if (at && number === at.number + 1n && number === early) early = 0n;
+        if (head && parentFees !== null) state = withFees(state, { ...head, feesWei: parentFees });
+        const known = head && state.lag.sealed.find(({ hash }) => hash === head.hash)?.feesWei;
         const [next, outcome] = nextPart(state, { view, head, index }, now);
         if (outcome !== 'used') expect(next.used).toBe(state.used);
         else {
@@ -167,6 +187,11 @@ test('property: invariants hold whatever nodes show', () => {
           if (ahead === 1n && view.parentHash) expect(view.parentHash).toBe(head.hash);
           if (ahead === 2n) expect(now - since).toBeLessThanOrEqual(AHEAD_MS);
           const last = state.used?.view;
+          const least =
+            ahead === 1n && known !== undefined ? known : last && number > last.blockNumber ? last.feesWei : 0n;
+          expect(view.feesWei).toBeGreaterThanOrEqual(least);
+          if (state.lag.blocks === LAG_BLOCKS)
+            expect([ahead === 1n, view.feesWei > (known ?? 5n)]).toEqual([true, true]);
           if (last && last.blockNumber <= head.number + 2n) {
             expect(view.blockNumber).toBeGreaterThanOrEqual(last.blockNumber);
             const isOne =
@@ -177,8 +202,8 @@ test('property: invariants hold whatever nodes show', () => {
               expect(view.feesWei).toBeGreaterThanOrEqual(last.feesWei);
             }
           }
-          const known = last && isSameView(last, view) ? state.used?.index : null;
-          expect(next.used).toMatchObject({ shownAt: now, index: known ?? index });
+          const before = last && isSameView(last, view) ? state.used?.index : null;
+          expect(next.used).toMatchObject({ shownAt: now, index: before ?? index });
         }
         state = next;
       }

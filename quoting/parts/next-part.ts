@@ -1,6 +1,7 @@
 import { isSameView, mayBeOn } from '../../chain/part-view.ts';
 import type { PartView } from '../../chain/pending-state.ts';
 import type { BlockRef } from '../../chain/read-context.ts';
+import { type LagState, noLag, type SealedFees, withSealed, withShown } from './next-lag.ts';
 
 /**
  * Why what a call at the tag `pending` shows is not used:
@@ -11,9 +12,10 @@ import type { BlockRef } from '../../chain/read-context.ts';
  * - `ahead`: it ran more than one block too high, or for too long;
  * - `time`: its block is not later than the head, or has another time than its earlier parts;
  * - `parent`: its block is built on another block than the head;
- * - `older`: it ran on an earlier part than was used.
+ * - `older`: it ran on an earlier part than was used;
+ * - `lagging`: its state may be older than its block, as {@link withShown} says.
  */
-export type PartRefusal = 'headless' | 'committed' | 'behind' | 'ahead' | 'time' | 'parent' | 'older';
+export type PartRefusal = 'headless' | 'committed' | 'behind' | 'ahead' | 'time' | 'parent' | 'older' | 'lagging';
 
 /** A part that is used. */
 export interface UsedPart {
@@ -29,6 +31,8 @@ export interface PartState {
   readonly used: UsedPart | undefined;
   /** The block whose parts were last shown before its parent was seen; null: since then it was seen. */
   readonly early: EarlyBlock | null;
+  /** What fees say of the state that parts show. */
+  readonly lag: LagState;
 }
 
 export interface EarlyBlock {
@@ -52,7 +56,7 @@ export const AHEAD_MS = 1_000;
 /** How far above the head a part may be. */
 const MAX_AHEAD = 2n;
 
-export const noPart: PartState = { used: undefined, early: null };
+export const noPart: PartState = { used: undefined, early: null, lag: noLag };
 
 /**
  * Judges what a call at the tag `pending` shows.
@@ -65,6 +69,7 @@ export const noPart: PartState = { used: undefined, early: null };
  * 4. All parts of one block on one parent have one time.
  * 5. What is refused changes nothing of the part that is used.
  * 6. The index of a part is that of the first call that showed both.
+ * 7. None is used with less fees than its parent block, as far as they are known; else than the part that is used.
  *
  * Where a transaction takes fees out of their accounts, the later parts of its block are refused as `older`: a lower
  * sum may also be what a node shows that answers half of the calls from an older part, however often it does.
@@ -75,12 +80,20 @@ export function nextPart(before: PartState, shown: PartShown, now: number): read
   const ahead = view.blockNumber - head.number;
   const state = { ...before, early: earlyAfter(before.early, view, ahead, now) };
   const refusal = refusalOf(state, { view, head, ahead }, now);
-  if (refusal) return [state, refusal];
+  if (refusal && refusal !== 'older') return [state, refusal];
   const { used } = state;
+  const [lag, isLagging] = withShown(before.lag, { view, parent: ahead === 1n ? head.hash : null, last: used?.view });
+  if (refusal || isLagging) return [{ ...state, lag }, refusal ?? 'lagging'];
   const isSame = used !== undefined && isSameView(used.view, view);
   const next = isSame ? { ...used, index: used.index ?? index, shownAt: now } : { view, index, shownAt: now };
-  return [{ ...state, used: next }, 'used'];
+  return [{ ...state, lag, used: next }, 'used'];
 }
+
+/** The state after it became known what the accounts of fees hold in a sealed block. */
+export const withFees = (state: PartState, block: SealedFees): PartState => ({
+  ...state,
+  lag: withSealed(state.lag, block),
+});
 
 /** One block may be early for its time, whatever others were before it. */
 function earlyAfter(

@@ -47,6 +47,7 @@ export function openPartHeads(
   const read = () => readPart({ rpc, chainId, multicall3 }, AbortSignal.timeout(READ_MS));
   const sealed = new SealedChecks({ isFunded, observer, logger, now });
   const feed = new PartFeed({ id: randomUUID(), multicall3, maxAgeMs, committed, sealed, read, observer, now });
+  sealed.onFees((fees) => feed.noteFees(fees));
   const live: LiveConfig = { sources: [source] };
   const protectedAccounts = () => NO_PROTECTED_ACCOUNTS;
   const heads = new LiveHeads(

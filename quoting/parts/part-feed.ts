@@ -5,7 +5,8 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Heads } from '../heads/heads.ts';
 import type { LiveObserver } from '../live/live-metrics.ts';
 import type { PendingOverrides } from '../live/sourced-block.ts';
-import { nextPart, noPart, type PartOutcome, type PartShown } from './next-part.ts';
+import type { SealedFees } from './next-lag.ts';
+import { nextPart, noPart, type PartOutcome, type PartShown, withFees } from './next-part.ts';
 import { indexOf, isUsedState, noPushes, type PushedPart, type Pushes, withCall, withPush } from './part-pushes.ts';
 import { idle, nextSchedule, type PartEvent } from './part-schedule.ts';
 import { digestOf, pendingPart } from './pending-part.ts';
@@ -117,6 +118,11 @@ export class PartFeed {
   hear(from: string, part: SharedPart): void {
     this.#judge(part);
     this.#next({ kind: 'heard', comesFirst: from < this.#deps.id });
+  }
+
+  /** Notes what the accounts of fees hold in a sealed block. */
+  noteFees(fees: SealedFees): void {
+    this.#parts = withFees(this.#parts, fees);
   }
 
   /** Notes what a call of this process showed. @param begun the pushes when it began; undefined: it is not known */

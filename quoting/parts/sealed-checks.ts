@@ -7,6 +7,7 @@ import type { LiveObserver, SealedOutcome } from '../live/live-metrics.ts';
 import type { ServedPool } from '../pools/pool-directory.ts';
 import type { PriceSnapshot } from '../types.ts';
 import { Divergence, type DivergenceDeps, type SealedPools } from './divergence.ts';
+import type { SealedFees } from './next-lag.ts';
 
 export interface SealedChecksDeps extends DivergenceDeps {
   /** Anyone can make other pools: these decide nothing. */
@@ -36,6 +37,7 @@ export class SealedChecks {
   #found: { readonly block: BlockRef; readonly same: Address[]; readonly different: Address[] } | undefined;
   readonly #divergence: Divergence;
   readonly #listeners = new Set<(pools: SealedPools) => void>();
+  readonly #feesListeners = new Set<(fees: SealedFees) => void>();
 
   constructor(deps: SealedChecksDeps) {
     this.#deps = deps;
@@ -52,9 +54,16 @@ export class SealedChecks {
     this.#listeners.add(listener);
   }
 
+  /** Calls the listener with what the accounts of fees hold in each committed block that this process reads. */
+  onFees(listener: (fees: SealedFees) => void): void {
+    this.#feesListeners.add(listener);
+  }
+
   /** Notes what the accounts of fees hold in a committed block: pools of this block are noted after that. */
-  noteFees({ hash }: BlockRef, feesWei: bigint): void {
+  noteFees({ number, hash }: BlockRef, feesWei: bigint): void {
+    if (this.#fees?.hash === hash) return;
     this.#fees = { hash, feesWei };
+    for (const listener of this.#feesListeners) listener({ number, hash, feesWei });
   }
 
   /** Notes a pool that was read, after a part or in a committed block. */

@@ -7,6 +7,7 @@ import { encodeBigints } from '../../runtime/json.ts';
 import type { SharedOverrides } from '../live/shared-overrides.ts';
 import type { SourceName } from '../live/source-parts.ts';
 import type { SealedPools } from '../parts/divergence.ts';
+import type { SealedFees } from '../parts/next-lag.ts';
 import type { SharedPart } from '../parts/part-feed.ts';
 import type { RequestedPool } from '../requested/requested-pools.ts';
 import { QUOTE_KINDS } from '../types.ts';
@@ -67,6 +68,14 @@ const Overrides = z.object({
     .min(1),
 });
 
+const FeesWei = z
+  .string()
+  .regex(/^\d{1,80}$/)
+  .transform(BigInt);
+
+/** What the accounts of fees hold in a sealed block. */
+const FeesMessage = z.object({ number: IntegerText, hash: HexBytes32, feesWei: FeesWei });
+
 /** A part of a block being built, as the calls of a process show it. */
 const SharedPartMessage = z.object({
   /** Names the process for the order of those that read. */
@@ -75,10 +84,7 @@ const SharedPartMessage = z.object({
     blockNumber: IntegerText,
     timestamp: IntegerText,
     parentHash: HexBytes32.nullable(),
-    feesWei: z
-      .string()
-      .regex(/^\d{1,80}$/)
-      .transform(BigInt),
+    feesWei: FeesWei,
   }),
   index: z.int().nonnegative().nullable(),
 });
@@ -108,6 +114,11 @@ export const writePart = (from: string, part: SharedPart): string => encodeBigin
 export const parseSealed = (text: string): SealedPools => SealedMessage.parse(JSON.parse(text));
 
 export const writeSealed = (pools: SealedPools): string => encodeBigints(pools);
+
+/** @throws SyntaxError or ZodError when it is malformed */
+export const parseFees = (text: string): SealedFees => FeesMessage.parse(JSON.parse(text));
+
+export const writeFees = (fees: SealedFees): string => encodeBigints(fees);
 
 export type ReadsMessage = z.infer<typeof Reads>;
 

@@ -13,7 +13,7 @@ import { TICK_MS } from './block-readers.ts';
 import { ChainReads, type ChainReadsDeps } from './chain-reads.ts';
 import { LEASE_MS, RENEW_MS } from './feed-schedule.ts';
 import { connectBus, MessageBus } from './message-bus.ts';
-import { FORMAT, parsePart, parseSealed, writePart, writeSealed } from './messages.ts';
+import { FORMAT, parseFees, parsePart, parseSealed, writeFees, writePart, writeSealed } from './messages.ts';
 import { redisClaims } from './redis-claims.ts';
 import { SharedFeed, type SharedFeedDeps } from './shared-feed.ts';
 import { SharedHeads, type SharedHeadsDeps } from './shared-heads.ts';
@@ -124,7 +124,7 @@ export class ReadSharing {
 
   /**
    * Starts to share which parts of blocks being built calls show: one process makes them while others hear of it.
-   * So they do of the pools of sealed blocks that one compares.
+   * So they do of the pools of sealed blocks that one compares, and of the fees in blocks that one reads.
    */
   shareParts(chain: ChainConfig, { feed, sealed }: Pick<OpenPartHeads, 'feed' | 'sealed'>): void {
     const channel = `${nameOf(chain, this.#prefix)}:parts`;
@@ -135,6 +135,8 @@ export class ReadSharing {
     });
     sealed.onCompared((pools) => void this.#bus.publish(sealedChannel(chain, this.#prefix), writeSealed(pools)));
     this.followSealed(chain, (pools) => sealed.take(pools));
+    sealed.onFees((fees) => void this.#bus.publish(feesChannel(chain, this.#prefix), writeFees(fees)));
+    this.#bus.subscribe(feesChannel(chain, this.#prefix), (text) => feed.noteFees(parseFees(text)));
   }
 
   /** Passes on what other processes find of the pools of sealed blocks that they compare with parts. */
@@ -164,6 +166,7 @@ export class ReadSharing {
 
 /** Capture's user of Redis has rights to channels that end so. */
 const sealedChannel = (chain: ChainConfig, prefix: string): string => `${nameOf(chain, prefix)}-sealed:words`;
+const feesChannel = (chain: ChainConfig, prefix: string): string => `${nameOf(chain, prefix)}-fees:words`;
 
 /** Names shared reads. Other releases and configurations may read pools differently, so they have other names. */
 function nameOf({ chainId, multicall3, deployments }: ChainConfig, prefix: string): string {

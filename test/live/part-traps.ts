@@ -11,6 +11,8 @@ export const PART_TRAPS: readonly (readonly PartTrap[])[] = [
   [{ kind: 'allBehind', blocks: 400n }],
   [{ kind: 'allBehind', blocks: 0n }],
   [{ kind: 'otherContext' }],
+  [{ kind: 'oldState', blocks: 0n }],
+  [{ kind: 'oldState', blocks: 3n }],
   [{ kind: 'null' }],
   [{ kind: 'halves' }],
   [{ kind: 'otherParent' }],
@@ -24,6 +26,8 @@ export const trapName = (traps: readonly PartTrap[]): string =>
 /** What a pool quotes, by its levels. */
 export const levelsOf = ({ bidAdj, askAdj, depth }: LiveQuote) => ({ bidAdj, askAdj, depth });
 
+/** Of 20 blocks. */
+const MAX_HIDDEN_PARTS = 200;
 const PRICES = [190n, 191n, 192n, 193n, 194n, 195n, 196n, 197n] as const;
 /** The first part of a block has no prices. */
 type State = (typeof PRICES)[number] | 'none';
@@ -53,7 +57,8 @@ export class FollowedParts {
   }
 
   /**
-   * Shows parts while the node is in these traps, and one after them. Fails on a quote of a wrong state.
+   * Shows parts while the node is in these traps, and one after them. Fails on a quote of a wrong state. Where no call
+   * shows by itself that a node has the state of the head, it must be found out before.
    *
    * @param paceMs between parts
    * @returns how many quotes were seen
@@ -61,6 +66,11 @@ export class FollowedParts {
   async trap(traps: readonly PartTrap[], parts: number, paceMs = 0) {
     this.#seen = { live: 0, committed: 0 };
     this.#world.node.trap(...traps);
+    const isHidden = traps.some((trap) => trap.kind === 'oldState' && trap.blocks === 0n);
+    for (let shown = 0; isHidden && !this.#isLagging && shown < MAX_HIDDEN_PARTS; shown += 1) {
+      await this.#next();
+      for (const basis of ['live', 'committed']) await quotesOf(this.#world, { basis });
+    }
     for (let shown = 0; shown < parts; shown += 1) {
       const paced = sleep(paceMs);
       await this.#next();
@@ -75,6 +85,10 @@ export class FollowedParts {
   async live(traps: readonly PartTrap[], name = trapName(traps)): Promise<void> {
     this.#world.node.trap(...traps);
     this.#check(await quotesAfter(this.#world, await this.#next()), name);
+  }
+
+  get #isLagging(): boolean {
+    return Object.values(this.#world.api.warnings()).some((text) => text.includes('(lagging)'));
   }
 
   async #next() {

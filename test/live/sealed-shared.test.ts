@@ -1,9 +1,10 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
+import type { BlockRef } from '../../chain/read-context.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import type { SealedPools } from '../../quoting/parts/divergence.ts';
 import { PartFeed } from '../../quoting/parts/part-feed.ts';
 import { SealedChecks } from '../../quoting/parts/sealed-checks.ts';
-import { blockOf, POOLS, partOf, snapshotOf, timeOf } from '../../quoting/parts/sealed-pools.fixture.ts';
+import { blockOf, hashOf, POOLS, partOf, snapshotOf, timeOf } from '../../quoting/parts/sealed-pools.fixture.ts';
 import { ReadSharing } from '../../quoting/sharing/read-sharing.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { createMetrics } from '../../runtime/metrics.ts';
@@ -27,15 +28,23 @@ function openSharing(redisUrl: string): ReadSharing {
 
 function openProcess(id: string) {
   const sealed = new SealedChecks({ isFunded: () => true, logger, now });
-  const committed = { announced: undefined };
+  const heads: BlockRef[] = [];
+  const committed = {
+    get announced() {
+      const block = heads.at(-1);
+      return block && { block: { ...block, parents: [] }, endpoint: null };
+    },
+  };
+  const outcomes: string[] = [];
+  const observer = { count: (_: string, outcome: string) => outcomes.push(outcome) };
   const read = () => Promise.reject(new Error('no node'));
-  const feed = new PartFeed({ id, multicall3: chain.multicall3, maxAgeMs: 600, committed, read, now });
+  const feed = new PartFeed({ id, multicall3: chain.multicall3, maxAgeMs: 600, committed, read, observer, now });
   openSharing(redis.url).shareParts(chain, { feed, sealed });
-  return sealed;
+  return { sealed, feed, heads, outcomes };
 }
 
 test('what one process compares decides in all, and capture counts it', async () => {
-  const [one, other] = [openProcess('a'), openProcess('b')];
+  const [{ sealed: one }, { sealed: other }] = [openProcess('a'), openProcess('b')];
   const found: SealedPools[] = [];
   openSharing(redis.captureUrl).followSealed(chain, (pools) => found.push(pools));
   let number = 10n;
@@ -49,4 +58,18 @@ test('what one process compares decides in all, and capture counts it', async ()
   }, 10_000);
   const [{ blockNumber = 0n } = {}] = found;
   expect(found[0]).toEqual({ blockNumber, timestamp: timeOf(blockNumber), same: [], different: POOLS });
+});
+
+test('what one process reads of fees says to others that a node lags', async () => {
+  const [{ sealed }, { feed, heads, outcomes }] = [openProcess('a'), openProcess('b')];
+  let number = 10n;
+  await vi.waitFor(() => {
+    // On the head of the last time: what is read of it may be known by now. Until all listen, messages are missed.
+    const next = number + 1n;
+    feed.note({ blockNumber: next, timestamp: timeOf(next), parentHash: hashOf(number), feesWei: 0n });
+    number = next;
+    heads.push(blockOf(number));
+    sealed.noteFees(blockOf(number), 100n * number);
+    expect(outcomes).toContain('lagging');
+  }, 10_000);
 });
