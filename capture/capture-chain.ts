@@ -3,6 +3,7 @@ import { type ChainRpc, openChainRpc } from '../chain/chain-rpc.ts';
 import { BudgetedRpc } from '../chain/read-schedule/budgeted-rpc.ts';
 import { CallBudget } from '../chain/read-schedule/call-budget.ts';
 import type { ChainConfig, ChainsFile } from '../config/chains-schema.ts';
+import { partSource } from '../config/live-schema.ts';
 import type { Environment } from '../config/read-secret.ts';
 import { completeChain } from '../db/complete-chain.ts';
 import { readFoundContracts } from '../db/found-contracts.ts';
@@ -10,6 +11,7 @@ import { chainBounds } from '../quoting/chain-bounds.ts';
 import type { LiveBlocks } from '../quoting/live/live-blocks.ts';
 import type { LiveObserver } from '../quoting/live/live-metrics.ts';
 import { openLiveBlocks } from '../quoting/open-live-blocks.ts';
+import { SeenParts } from '../quoting/parts/seen-parts.ts';
 import { readProtectedAccounts } from '../quoting/pools/protected-accounts.ts';
 import type { ReadSharing } from '../quoting/sharing/read-sharing.ts';
 import type { CountChainCall } from '../runtime/chain-calls.ts';
@@ -54,6 +56,8 @@ export interface CaptureChain extends PoolSchedule {
   readonly budgeted: ChainRpc;
   /** Absent on a chain without a source of live prices. */
   readonly live: LiveBlocks | undefined;
+  /** Parts that were shown, where nodes follow them. */
+  readonly seen: SeenParts;
   readonly sealed: SealedParts | undefined;
   readonly findBlockAt: FindBlockAt;
   readonly database: pg.Pool;
@@ -87,11 +91,13 @@ export function openCaptureChain(chain: ChainConfig, deps: CaptureDeps): Capture
   });
   if (sources) onStop?.(`live prices of chain ${chainId}`, () => sources.close());
   const live = sources?.blocks;
+  const seen = new SeenParts();
+  if (partSource(chain.live)) sharing?.followFees(chain, (fees) => seen.noteFees(fees));
   const sealed = followSealedParts(chain, sharing, { logger, now });
   const ofIndex = async () => completeChain(chain, await readFoundContracts(database));
   const findBlockAt = createBlockFinder(budgeted, chain, deps.logger);
   const reads = { chainId, budget, rpcs, pools, now };
-  return { ...reads, chain, ofIndex, budgeted, live, sealed, findBlockAt, database, logger };
+  return { ...reads, chain, ofIndex, budgeted, live, seen, sealed, findBlockAt, database, logger };
 }
 
 /** Reads the pools of all chains. */

@@ -5,6 +5,7 @@ import { RpcFailure } from '../../chain/rpc-failure.ts';
 import { partSource } from '../../config/live-schema.ts';
 import type { LiveBlock, LiveBlocks } from '../../quoting/live/live-blocks.ts';
 import { atNewestPart, type NewestPartDeps, readNewestPart } from '../../quoting/parts/newest-part.ts';
+import { SeenParts } from '../../quoting/parts/seen-parts.ts';
 import type { ServedPool } from '../../quoting/pools/pool-directory.ts';
 import type { CountChainCall } from '../../runtime/chain-calls.ts';
 import { createQuoteReader, type QuotedCurve, type QuoteReaderDeps } from '../quote-reader.ts';
@@ -29,6 +30,8 @@ export type LiveQuote = QuotedCurve | null | 'committed';
 export type ReadLive = (pools: readonly ServedPool[], until: number) => Promise<LiveRead | null>;
 
 export interface LiveQuotesDeps extends QuoteReaderDeps, Pick<NewestPartDeps, 'divergence' | 'now'> {
+  /** Judges parts. Default: by those of these reads alone. */
+  readonly seen?: SeenParts | undefined;
   /** Absent on a chain without a source of state overrides. */
   readonly live?: LiveBlocks | undefined;
   /** Counts calls to nodes that follow parts. */
@@ -79,6 +82,7 @@ function readParts({
   chain,
   rpc,
   parts: nodes,
+  seen = new SeenParts(),
   divergence,
   reserve,
   readMs,
@@ -89,7 +93,7 @@ function readParts({
   const parts = { rpc: nodes, chainId, multicall3 };
   const readQuote = createQuoteReader({ ...deps, chain, rpc: nodes });
   return async (pools, until) => {
-    const head = await readNewestPart({ rpc, parts, divergence, readMs, now });
+    const head = await readNewestPart({ rpc, parts, seen, divergence, readMs, now });
     if (!head || head.block.pending.receivedAt > until) return null;
     const { endpoint } = head;
     const quotes = new Map<Address, QuotedCurve | null>();
@@ -109,7 +113,7 @@ function readParts({
       // All are of one block: the rest is not read in the next one.
       if (newer && (quotes.size === 0 || newer.view.blockNumber === blockNumber)) throw newer;
     };
-    await atNewestPart(head.block, { now }, readLeft).catch((error: unknown) => {
+    await atNewestPart(head.block, { seen, now }, readLeft).catch((error: unknown) => {
       if (!(error instanceof OtherPart)) throw error;
     });
     return { number: blockNumber - 1n, quotes };

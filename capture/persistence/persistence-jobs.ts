@@ -6,7 +6,7 @@ import { write24h, writeDays } from './write-figures.ts';
 
 /** Whether a chain's quotes hold. Calls are those that price reads do not need soon. */
 export function persistenceJobs(
-  { chain, chainId, budget, rpcs, pools, live, sealed, database, logger }: CaptureChain,
+  { chain, chainId, budget, rpcs, pools, live, seen, sealed, database, logger }: CaptureChain,
   { file: { history: kept }, fiatMaxAgeSecs, countCall }: CaptureDeps,
 ): Job[] {
   if (kept.persistencePools === 0) return [];
@@ -22,6 +22,7 @@ export function persistenceJobs(
       ...read,
       reserve: () => budget.reserveSpare('funded'),
       live,
+      seen,
       divergence: sealed?.divergence,
       countCall,
     }),

@@ -10,7 +10,7 @@ import type { LiveBlock, PriceBlocks } from '../../quoting/live/live-blocks.ts';
 import { atNewestPart, type NewestPartDeps, readNewestPart } from '../../quoting/parts/newest-part.ts';
 import type { CountChainCall } from '../../runtime/chain-calls.ts';
 
-export interface PartBlocksDeps extends Pick<NewestPartDeps, 'divergence' | 'now'> {
+export interface PartBlocksDeps extends Pick<NewestPartDeps, 'seen' | 'divergence' | 'now'> {
   readonly chain: ChainConfig;
   readonly source: PartSourceConfig;
   /** Gives the committed head. Its requests wait for the read budget. */
@@ -54,7 +54,7 @@ export class PartBlocks implements PriceBlocks {
    */
   async send(block: BlockRef, calls: readonly BoundedCall[], reserve: () => boolean): Promise<BoundedAnswer> {
     const target = { rpc: this.#rpc, chainId: this.#deps.chain.chainId };
-    return atNewestPart(block, { reserve, now: this.#deps.now }, (at) =>
+    return atNewestPart(block, { reserve, seen: this.#deps.seen, now: this.#deps.now }, (at) =>
       boundedCallsOnce(target, { block: at }, calls),
     );
   }

@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest';
+import { numberToHex } from 'viem';
+import { expect, onTestFinished, test } from 'vitest';
 import { openChainRpc } from '../../chain/chain-rpc.ts';
 import { CallBudget } from '../../chain/read-schedule/call-budget.ts';
 import { LiveConfig, partSource as partSourceOf } from '../../config/live-schema.ts';
@@ -7,6 +8,8 @@ import { type LiveMarket, priceAround, startLiveMarket } from '../../devnet/live
 import type { LivePool } from '../../devnet/live/live-pools.ts';
 import { type PartNode, startPartNode } from '../../devnet/parts/part-node.ts';
 import type { PartTrap } from '../../devnet/parts/part-traps.ts';
+import { startRpcProxy } from '../../devnet/rpc-proxy.ts';
+import { SeenParts } from '../../quoting/parts/seen-parts.ts';
 import { openWorld } from '../../test/harness/open-world.ts';
 import { partSource } from '../../test/live/part-world.ts';
 import { indexedQuotes } from '../indexed-quotes.fixture.ts';
@@ -32,15 +35,16 @@ openWorld(async () => {
   return {};
 });
 
-function openBlocks() {
+function openBlocks(headUrl = market.node.url) {
   const source = partSourceOf(own.config.live);
   if (!source) throw new Error('the chain has no parts');
   const calls: string[] = [];
   const blocks = new PartBlocks({
     chain: own.config,
     source,
-    rpc: openChainRpc(own.config, 5_000),
+    rpc: openChainRpc({ ...own.config, rpcUrls: [headUrl] }, 5_000),
     budget: new CallBudget(100_000, CAPTURE_CLASSES, () => 0),
+    seen: new SeenParts(),
     countCall: (_chainId, method) => calls.push(method),
     now: () => performance.now(),
   });
@@ -121,6 +125,8 @@ test.each<PartTrap>([
   { kind: 'allBehind', blocks: 0n },
   { kind: 'otherParent' },
   { kind: 'otherContext' },
+  { kind: 'oldState', blocks: 0n },
+  { kind: 'oldState', blocks: 2n },
 ])('a node in the trap $kind gives no price of another state: what was stored before stays', async (trap) => {
   const { blocks } = openBlocks();
   for (const _ of [1, 2]) await sealBlock();
@@ -137,6 +143,17 @@ test.each<PartTrap>([
   }
   market.node.trap();
   expect((await captured(blocks))[0]).toEqual(right);
+});
+
+test('a node that shows the block after the next one gives no price, however often', async () => {
+  const front = await startRpcProxy(market.node.url);
+  onTestFinished(front.stop);
+  await price(206n);
+  const { blocks } = openBlocks(front.url);
+  expect(await blocks.now()).toBeDefined();
+  const block = numberToHex((await market.chain.client.getBlockNumber()) - 1n);
+  front.misbehave({ kind: 'staleHead', block }, ({ params }) => params.includes('latest'));
+  for (const _ of [1, 2]) expect(await blocks.now()).toBeUndefined();
 });
 
 test('of a pool whose part was not read it is unknown whether it trades there', async () => {

@@ -1,13 +1,13 @@
 import type { ChainRpc } from '../../chain/chain-rpc.ts';
-import type { MulticallTarget } from '../../chain/multicall.ts';
-import { isLaterView, OtherPart } from '../../chain/part-view.ts';
+import { type MulticallTarget, multicall } from '../../chain/multicall.ts';
+import { feeCalls, isLaterView, OtherPart, readFees } from '../../chain/part-view.ts';
 import type { BlockRef } from '../../chain/read-context.ts';
 import { readPart } from '../../chain/read-part.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { LiveBlock } from '../live/live-blocks.ts';
 import type { Divergence } from './divergence.ts';
-import { nextPart, noPart } from './next-part.ts';
 import { pendingPart } from './pending-part.ts';
+import type { SeenParts } from './seen-parts.ts';
 
 /** Calls run on so many parts at most, where another one comes first. */
 const MAX_PARTS = 3;
@@ -17,6 +17,8 @@ export interface NewestPartDeps {
   readonly rpc: Pick<ChainRpc, 'head'>;
   /** The nodes that follow parts. */
   readonly parts: MulticallTarget;
+  /** Judges parts by those that were shown before. */
+  readonly seen: SeenParts;
   /** Whether parts are left out. Default: never. */
   readonly divergence?: Pick<Divergence, 'isDivergent'> | undefined;
   /** Longest wait for the call that shows the part, milliseconds. */
@@ -25,14 +27,17 @@ export interface NewestPartDeps {
 }
 
 /**
- * Reads the head and which part nodes are at, for a reader that follows none: one call each.
+ * Reads the head and which part nodes are at, for a reader that follows none: one call each. One more reads the fees of
+ * the head where a part has less than an earlier one: some may have been withdrawn.
  *
- * @returns undefined where the part is not used, as {@link nextPart} and {@link Divergence} say
+ * @returns undefined where the part is not used, as {@link SeenParts} and {@link Divergence} say, or not of the block
+ *   after the head: reads are too rare to see whether that is so for a moment alone
  * @throws RpcFailure when nodes did not give both
  */
 export async function readNewestPart({
   rpc,
   parts,
+  seen,
   divergence,
   readMs,
   now,
@@ -42,8 +47,15 @@ export async function readNewestPart({
     rpc.head(),
     readPart(parts, AbortSignal.timeout(readMs)).then((shown) => ({ view: shown, shownAt: now() })),
   ]);
-  const [, outcome] = nextPart(noPart, { view, index: null, head: head.block }, shownAt);
-  if (outcome !== 'used') return undefined;
+  const shown = { view, index: null, head: head.block };
+  let outcome = seen.judge(shown, shownAt);
+  if (outcome === 'lagging') {
+    const [fees = []] = await multicall(parts, head, [feeCalls(parts.multicall3)]);
+    const feesWei = readFees(fees);
+    if (feesWei !== undefined) seen.noteFees({ ...head.block, feesWei });
+    outcome = seen.judge(shown, shownAt);
+  }
+  if (outcome !== 'used' || view.blockNumber !== head.block.number + 1n) return undefined;
   const { multicall3 } = parts;
   return { ...head, block: { ...head.block, pending: pendingPart({ view, index: null, multicall3 }, shownAt) } };
 }
@@ -51,6 +63,8 @@ export async function readNewestPart({
 export interface AtNewestPartOptions {
   /** Takes a further call from a budget; false when it has none. Default: the call does. */
   readonly reserve?: () => boolean;
+  /** Judges the newer part. Default: it is used. */
+  readonly seen?: SeenParts;
   readonly now: Clock;
 }
 
@@ -61,7 +75,7 @@ export interface AtNewestPartOptions {
  */
 export async function atNewestPart<B extends BlockRef, T>(
   block: B,
-  { reserve = () => true, now }: AtNewestPartOptions,
+  { reserve = () => true, seen, now }: AtNewestPartOptions,
   call: (at: B) => Promise<T>,
 ): Promise<T> {
   let at = block;
@@ -71,7 +85,9 @@ export async function atNewestPart<B extends BlockRef, T>(
     } catch (error) {
       const part = at.pending?.part;
       const isNewer = error instanceof OtherPart && part && isLaterView(error.view, part.view);
-      if (!isNewer || parts === MAX_PARTS || !reserve()) throw error;
+      if (!isNewer || parts === MAX_PARTS) throw error;
+      const shown = { view: error.view, index: null, head: block };
+      if ((seen && seen.judge(shown, now()) !== 'used') || !reserve()) throw error;
       at = { ...at, pending: pendingPart({ ...part, view: error.view, index: null }, now()) };
     }
   }

@@ -8,6 +8,7 @@ import { startRepeating } from '../../runtime/repeat.ts';
 import type { LiveFeed } from '../live/live-feed.ts';
 import { ownUpdatesChannel } from '../live/own-update.ts';
 import type { SealedPools } from '../parts/divergence.ts';
+import type { SealedFees } from '../parts/next-lag.ts';
 import type { OpenPartHeads } from '../parts/open-part-heads.ts';
 import { TICK_MS } from './block-readers.ts';
 import { ChainReads, type ChainReadsDeps } from './chain-reads.ts';
@@ -136,7 +137,12 @@ export class ReadSharing {
     sealed.onCompared((pools) => void this.#bus.publish(sealedChannel(chain, this.#prefix), writeSealed(pools)));
     this.followSealed(chain, (pools) => sealed.take(pools));
     sealed.onFees((fees) => void this.#bus.publish(feesChannel(chain, this.#prefix), writeFees(fees)));
-    this.#bus.subscribe(feesChannel(chain, this.#prefix), (text) => feed.noteFees(parseFees(text)));
+    this.followFees(chain, (fees) => feed.noteFees(fees));
+  }
+
+  /** Passes on what other processes read of fees in sealed blocks. */
+  followFees(chain: ChainConfig, listener: (fees: SealedFees) => void): void {
+    this.#bus.subscribe(feesChannel(chain, this.#prefix), (text) => listener(parseFees(text)));
   }
 
   /** Passes on what other processes find of the pools of sealed blocks that they compare with parts. */
