@@ -171,7 +171,9 @@ describe('the API', () => {
       const all = [...pages, batch, await ask('route', order)];
       return all.map(({ status, body }) => `${status} ${body.toLowerCase().replaceAll(pool, 'pool')}`);
     };
-    expect(await answers(known)).toEqual(await answers(unknown));
+    const ofUnknown = await answers(unknown);
+    expect(ofUnknown.map((answer) => answer.slice(0, 3))).toEqual(['200', '404', '404', '404', '404', '200', '422']);
+    expect(await answers(known)).toEqual(ofUnknown);
     const { body } = await ask('metadata?count=500');
     expect(body.toLowerCase()).not.toMatch(known);
     expect(JSON.parse(body).data.length).toBeGreaterThan(3);
