@@ -51,7 +51,7 @@ async function startWorld() {
   const leave = feed({
     isReady: true,
     take: ({ frame }) => {
-      const { blockNumber, venues } = decodeBuilderOverrides(JSON.parse(frame.toString()));
+      const { blockNumber, venues } = decodeBuilderOverrides(frame.toString());
       expect(blockNumber).toBe(8n);
       sent.push({ at: now, words: Number(venues.get(VENUE)?.[VENUE]?.[word(1)] ?? 0) });
     },

@@ -42,9 +42,9 @@ const levels =
     return [blockNumber, pairs.length];
   };
 const words =
-  (decode: (value: unknown) => DecodedOverrides): Decode =>
+  (decode: (text: string) => DecodedOverrides): Decode =>
   (text) => {
-    const { blockNumber, venues } = decode(JSON.parse(text));
+    const { blockNumber, venues } = decode(text);
     return [blockNumber, venues.size];
   };
 const FORMS = {

@@ -20,7 +20,7 @@ const api = startedWorld(start);
 const urlOf = (path: string) => `${api.base}/ws/${path}`;
 const wsUrlOf = (path: string) => urlOf(path).replace('http', 'ws');
 const until = (what: string, isTrue: () => boolean) => expect.poll(isTrue, { interval: 10, message: what }).toBe(true);
-const overridesOf = ({ texts }: TextClient) => texts.map(({ text }) => decodeBuilderOverrides(JSON.parse(text)));
+const overridesOf = ({ texts }: TextClient) => texts.map(({ text }) => decodeBuilderOverrides(text));
 
 test('state overrides come as frames of a builder, each change at once', async () => {
   const client = await connectTexts(urlOf('pamm_quote_stream'), { 'X-Api-Key': 'of another service' });

@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { DECODERS, decodeBap710Frame, decodeBuilderFrame } from './decoders.ts';
+import {
+  DECODERS,
+  decodeBap710Frame,
+  decodeBap710Overrides,
+  decodeBuilderFrame,
+  decodeBuilderOverrides,
+} from './decoders.ts';
 
 const [POOL, WETH, USDC] = ['aa', 'bb', 'cc'].map((byte) => `0x${byte.repeat(20)}`);
 const BOOK = '[{"amountIn":"0x1","amountOut":"0x2","KIND":"S"},{"amountIn":"0x10","amountOut":"0x1f","KIND":"I"}]';
@@ -49,4 +55,29 @@ describe.each(['builder', 'bap710'] as const)('the decoder of %s rejects', (form
   test('the other form', () => {
     expect(() => DECODERS[format](GOOD[format === 'builder' ? 'bap710' : 'builder'])).toThrow();
   });
+});
+
+const SLOTS = `{"0x${'5'.repeat(64)}":"0x${'7'.repeat(64)}"}`;
+const OVERRIDES = {
+  builder: `{"slot":14581462,"blockNumber":25345763,"timestamp":1781801564588230787,"${POOL}":{"stateOverride":{"${WETH}":{"stateDiff":${SLOTS}}}}}`,
+  bap710: `{"blockNumber":25345763,"millisTimestamp":1781801564588,"overrides":{"${WETH}":${SLOTS}},"venues":[{"router":"${POOL}","overrides":{"${WETH}":${SLOTS}}}]}`,
+};
+
+test('state overrides of the published forms decode, with a further field where a form has room for it', () => {
+  const words = { [WETH ?? '']: JSON.parse(SLOTS) };
+  const common = { blockNumber: 25_345_763n, madeAt: 1_781_801_564_588, venues: new Map([[POOL, words]]) };
+  expect(decodeBuilderOverrides(OVERRIDES.builder)).toEqual({ ...common, slot: 14_581_462n });
+  const parent = OVERRIDES.bap710.replace(/}$/, `,"parent":{"number":1,"hash":"0x${'1'.repeat(64)}"}}`);
+  for (const text of [OVERRIDES.bap710, parent])
+    expect(decodeBap710Overrides(text)).toEqual({ ...common, slot: null, merged: words });
+});
+
+test.each([
+  ['a timestamp that lost digits', /"(timestamp|millisTimestamp)":\d+/, '"$1":1.781801564588231e+18'],
+  ['a timestamp of seconds', /"(timestamp|millisTimestamp)":\d+/, '"$1":1781801564'],
+  ['a field of no form', /}$/, ',"x":1}'],
+  ['a word that is short', '7'.repeat(64), '7'],
+] as const)('the decoders of state overrides reject %s', (_what, part, other) => {
+  expect(() => decodeBuilderOverrides(OVERRIDES.builder.replace(part, other))).toThrow();
+  expect(() => decodeBap710Overrides(OVERRIDES.bap710.replace(part, other))).toThrow();
 });

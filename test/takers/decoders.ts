@@ -104,16 +104,25 @@ function skippedOf({ omitted, parent }: Fields): Pick<DecodedFrame, 'omitted' | 
   };
 }
 
+/** Unix milliseconds of a time in nanoseconds of this century: milliseconds or seconds are another form. */
+function madeAtNanos(value: unknown): number {
+  const timestamp = integer(value);
+  if (timestamp < 10n ** 18n || timestamp > 5n * 10n ** 18n) fail('timestamp is not in nanoseconds');
+  return Number(timestamp / 1_000_000n);
+}
+
+function madeAtMillis(value: unknown): number {
+  const madeAt = Number(integer(value));
+  return madeAt >= 10 ** 12 && madeAt <= 5 * 10 ** 12 ? madeAt : fail('millisTimestamp is not in milliseconds');
+}
+
 /** Reads a frame of price levels in a block builder's form. @throws Error */
 export function decodeBuilderFrame(text: string): DecodedFrame {
   const frame = fieldsOf(exactJson(text), ['blockNumber', 'timestamp', 'pamms'], ['slot', ...SKIPPED]);
-  const timestamp = integer(frame.timestamp);
-  // Nanoseconds of this century: milliseconds or seconds are another form.
-  if (timestamp < 10n ** 18n || timestamp > 5n * 10n ** 18n) fail('timestamp is not in nanoseconds');
   return {
     slot: frame.slot === undefined ? null : integer(frame.slot),
     blockNumber: integer(frame.blockNumber),
-    madeAt: Number(timestamp / 1_000_000n),
+    madeAt: madeAtNanos(frame.timestamp),
     pairs: pairsOf(frame.pamms, 'orderBook', 'variant', ['Simulated', 'Interpolated']),
     ...skippedOf(frame),
   };
@@ -122,8 +131,7 @@ export function decodeBuilderFrame(text: string): DecodedFrame {
 /** Reads a frame of price levels in the form of BAP-710. @throws Error */
 export function decodeBap710Frame(text: string): DecodedFrame {
   const frame = fieldsOf(exactJson(text), ['blockNumber', 'millisTimestamp', 'pamms'], SKIPPED);
-  const madeAt = Number(integer(frame.millisTimestamp));
-  if (madeAt < 10 ** 12 || madeAt > 5 * 10 ** 12) fail('millisTimestamp is not in milliseconds');
+  const madeAt = madeAtMillis(frame.millisTimestamp);
   const pairs = pairsOf(frame.pamms, 'levels', 'source', ['simulated', 'interpolated']);
   return { slot: null, blockNumber: integer(frame.blockNumber), madeAt, pairs, ...skippedOf(frame) };
 }
@@ -138,6 +146,8 @@ export type DecodedWords = Readonly<Record<string, Readonly<Record<string, strin
 export interface DecodedOverrides {
   readonly slot: bigint | null;
   readonly blockNumber: bigint;
+  /** Unix milliseconds. */
+  readonly madeAt: number;
   readonly venues: ReadonlyMap<string, DecodedWords>;
 }
 
@@ -152,26 +162,29 @@ function wordsOf(value: unknown, slotsOf: (account: unknown) => unknown = (accou
   return Object.fromEntries(accounts);
 }
 
-/** Reads state overrides in a block builder's form. @throws Error */
-export function decodeBuilderOverrides(value: unknown): DecodedOverrides {
-  const { slot, blockNumber, timestamp, ...venues } = fieldsOf(exactJson(JSON.stringify(value)), [
-    'blockNumber',
-    'timestamp',
-    ...Object.keys(value as object),
-  ]);
-  integer(timestamp);
+/** Reads state overrides in a block builder's form. Any further field is a venue. @throws Error */
+export function decodeBuilderOverrides(text: string): DecodedOverrides {
+  const frame = exactJson(text) as Fields;
+  const { slot, blockNumber, timestamp, ...venues } = fieldsOf(
+    frame,
+    ['blockNumber', 'timestamp'],
+    Object.keys(frame ?? {}),
+  );
   const read = Object.entries(venues).map(([venue, inside]) => {
     const { stateOverride } = fieldsOf(inside, ['stateOverride']);
     return [address(venue), wordsOf(stateOverride, (account) => fieldsOf(account, ['stateDiff']).stateDiff)] as const;
   });
-  return { slot: slot === undefined ? null : integer(slot), blockNumber: integer(blockNumber), venues: new Map(read) };
+  return {
+    slot: slot === undefined ? null : integer(slot),
+    blockNumber: integer(blockNumber),
+    madeAt: madeAtNanos(timestamp),
+    venues: new Map(read),
+  };
 }
 
 /** Reads state overrides in the form of BAP-710. @throws Error */
-export function decodeBap710Overrides(value: unknown): DecodedOverrides & { readonly merged: DecodedWords } {
-  const fields = ['blockNumber', 'millisTimestamp', 'parent', 'overrides', 'venues'];
-  const frame = fieldsOf(exactJson(JSON.stringify(value)), fields);
-  integer(frame.millisTimestamp);
+export function decodeBap710Overrides(text: string): DecodedOverrides & { readonly merged: DecodedWords } {
+  const frame = fieldsOf(exactJson(text), ['blockNumber', 'millisTimestamp', 'overrides', 'venues'], ['parent']);
   const read = list(frame.venues).map((venue) => {
     const { router, overrides } = fieldsOf(venue, ['router', 'overrides']);
     return [address(router), wordsOf(overrides)] as const;
@@ -179,6 +192,7 @@ export function decodeBap710Overrides(value: unknown): DecodedOverrides & { read
   return {
     slot: null,
     blockNumber: integer(frame.blockNumber),
+    madeAt: madeAtMillis(frame.millisTimestamp),
     venues: new Map(read),
     merged: wordsOf(frame.overrides),
   };

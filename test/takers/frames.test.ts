@@ -2,15 +2,21 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { encodeFrame } from '../../api/levels/encode-frame.ts';
 import { FORMATS } from '../../api/levels/forms.ts';
+import { answerMessage } from '../../api/levels/json-rpc.ts';
 import { seededRandom } from '../../devnet/traffic/random.ts';
 import { anyVenues } from '../../quoting/live/frames.fixture.ts';
 import { frameHead, parentField, writeOverrides } from '../../quoting/live/write-frame.ts';
 import { flatPool } from '../../quoting/pools/served-pool.fixture.ts';
 import { pricedAt, withOneLevel } from '../../quoting/snapshot.fixture.ts';
 import type { DepthSnapshot } from '../../quoting/types.ts';
+import { ReadyJson } from '../../runtime/joined-json.ts';
+import { createLogger } from '../../runtime/logger.ts';
 import { DECODERS, decodeBap710Overrides, decodeBuilderOverrides } from './decoders.ts';
 
-/* Decoders that know the published forms alone read each of many frames as what it was made of, over any transport. */
+/*
+ * Decoders that know the published forms alone read each of many frames as what it was made of, alone and as the result
+ * of a call. `test/soak/frames.soak.ts` reads them over each path.
+ */
 
 const FRAMES = 10_000;
 const SEED = fc.readConfigureGlobal().seed ?? 0;
@@ -20,9 +26,13 @@ const block = { ...parent, timestamp: 1_794_999_971n, parents: [] } as never;
 const target = { blockNumber: 25_000_001n, timestamp: 1_794_999_983n };
 const chainOf = (made: number) => (made % 2 === 0 ? 1 : 31_337);
 
-/** As a frame goes over JSON-RPC and subscriptions, and as it comes out of there. */
-const throughEnvelope = (json: string) =>
-  /^\{"jsonrpc":"2.0","id":1,"result":(.*)\}$/.exec(`{"jsonrpc":"2.0","id":1,"result":${json}}`)?.[1] ?? '';
+const CALL = Buffer.from('{"jsonrpc":"2.0","id":1,"method":"x"}');
+
+/** As a frame comes out of the response to a call. */
+async function throughRpc(json: string): Promise<string> {
+  const response = await answerMessage(CALL, async () => new ReadyJson(json), createLogger('test', 'silent'));
+  return /^\{"jsonrpc":"2.0","id":1,"result":(.*)\}$/.exec(response ?? '')?.[1] ?? '';
+}
 
 test.each(FORMATS)(`${FRAMES} frames of price levels pass the strict decoder of %s`, async (format) => {
   const random = seededRandom(SEED);
@@ -47,9 +57,11 @@ test.each(FORMATS)(`${FRAMES} frames of price levels pass the strict decoder of 
     const gas = { bids: random.chance(50) ? gasOf(182_000) : null, asks: gasOf(191_000) };
     const shares = { committedShare: random.integer(0, 100) / 100, liveShare: random.chance(50) ? 0.98 : null };
     const shape = { format, venue, levels, omitted, extrasOf: () => ({ gas, shares }) };
-    const head = `${frameHead(format, chainOf(made), target, WALL_MS)},${parentField(parent)}`;
-    const frame = DECODERS[format](throughEnvelope((await encodeFrame(shape, head, shown)).json));
-    expect([frame.blockNumber, frame.madeAt, frame.parent]).toEqual([target.blockNumber, WALL_MS, parent]);
+    const bare = frameHead(format, chainOf(made), target, WALL_MS);
+    const { json } = await encodeFrame(shape, made % 5 === 0 ? bare : `${bare},${parentField(parent)}`, shown);
+    const frame = DECODERS[format](made % 2 === 0 ? json : await throughRpc(json));
+    const shownParent = made % 5 === 0 ? null : parent;
+    expect([frame.blockNumber, frame.madeAt, frame.parent]).toEqual([target.blockNumber, WALL_MS, shownParent]);
     expect(frame.slot !== null).toBe(format === 'builder' && chainOf(made) === 1);
     expect(frame.omitted).toBe(omitted === undefined ? null : BigInt(omitted));
     const ends = shown.flatMap(({ pool, depth }) =>
@@ -65,15 +77,16 @@ test.each(FORMATS)(`${FRAMES} frames of price levels pass the strict decoder of 
   expect(pairs).toBeGreaterThan(FRAMES);
 });
 
-test(`${FRAMES} frames of state overrides pass the strict decoder of either form`, () => {
+test(`${FRAMES} frames of state overrides pass the strict decoder of either form`, async () => {
   const drawn = fc.sample(anyVenues, { numRuns: 500, seed: SEED });
   let words = 0;
   for (let made = 0; made < FRAMES; made += 1) {
     const republished = drawn[made % drawn.length] ?? new Map();
-    const textOf = (format: 'builder' | 'bap710') => {
+    const textOf = async (format: 'builder' | 'bap710') => {
       const head = frameHead(format, chainOf(made), target, WALL_MS);
-      const fields = format === 'builder' ? head : `${head},${parentField(parent)}`;
-      return throughEnvelope(writeOverrides(format, fields, { republished }, []));
+      const fields = format === 'builder' || made % 5 === 0 ? head : `${head},${parentField(parent)}`;
+      const json = writeOverrides(format, fields, { republished }, []);
+      return made % 2 === 0 ? json : throughRpc(json);
     };
     const sent = new Map(
       [...republished].map(([venue, accounts]) => [
@@ -81,10 +94,11 @@ test(`${FRAMES} frames of state overrides pass the strict decoder of either form
         Object.fromEntries([...accounts].map(([account, slots]) => [account, Object.fromEntries(slots)])),
       ]),
     );
-    const builder = decodeBuilderOverrides(JSON.parse(textOf('builder')));
-    const bap710 = decodeBap710Overrides(JSON.parse(textOf('bap710')));
+    const builder = decodeBuilderOverrides(await textOf('builder'));
+    const bap710 = decodeBap710Overrides(await textOf('bap710'));
     expect([builder.venues, bap710.venues]).toEqual([sent, sent]);
-    expect([builder.blockNumber, bap710.blockNumber]).toEqual([target.blockNumber, target.blockNumber]);
+    for (const { blockNumber, madeAt } of [builder, bap710])
+      expect([blockNumber, madeAt]).toEqual([target.blockNumber, WALL_MS]);
     words += Object.keys(bap710.merged).length;
   }
   expect(words).toBeGreaterThan(FRAMES);

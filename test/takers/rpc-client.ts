@@ -46,6 +46,15 @@ export const messagesOf = ({ texts }: TextClient) => texts.map(({ text }) => JSO
 export const notesOf = (client: TextClient, id: unknown) =>
   messagesOf(client).filter(({ params }) => id !== undefined && params?.subscription === id);
 
+/** What a subscription has sent, as texts: their numbers may have more digits than JSON's. */
+export const noteTexts = ({ texts }: TextClient, id: unknown): string[] =>
+  texts.flatMap(({ text }) => {
+    const note =
+      /^\{"jsonrpc":"2.0","method":"pamm_subscription","params":\{"subscription":"(.+?)","result":(.*)\}\}$/s;
+    const [, subscription, result] = note.exec(text) ?? [];
+    return result !== undefined && subscription === id ? [result] : [];
+  });
+
 /** Sends a call over a WebSocket, and waits for its response. */
 export async function askWs(client: TextClient, body: { readonly id: unknown }): Promise<Message> {
   const find = () => messagesOf(client).find(({ id }) => id === body.id);

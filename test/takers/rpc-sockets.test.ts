@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { batchesOf, updateAll, waitForUpdates } from '../live/live-world.ts';
 import { decodeBap710Frame, decodeBap710Overrides } from './decoders.ts';
 import { connectTexts, type TextClient } from './levels-client.ts';
-import { askWs, call, messagesOf, notesOf, type RpcResponse, until } from './rpc-client.ts';
+import { askWs, call, messagesOf, notesOf, noteTexts, type RpcResponse, until } from './rpc-client.ts';
 import { startedRpcWorld } from './rpc-world.ts';
 
 const { world, api, rpc, pools } = startedRpcWorld();
@@ -21,7 +21,7 @@ const subscribe = (client: TextClient, kind: string, named: object) =>
 const unsubscribe = (client: TextClient, id: unknown) => resultOf(client, 'pamm_unsubscribe', [id]);
 /** The overrides that a subscription sent last. */
 const lastVenues = (client: TextClient, id: unknown) =>
-  decodeBap710Overrides(notesOf(client, id).at(-1)?.params?.result).venues;
+  decodeBap710Overrides(noteTexts(client, id).at(-1) ?? '').venues;
 
 test('a WebSocket answers the same calls, and subscriptions send complete frames until they are ended', async () => {
   const client = await connectTexts(rpc.url());
@@ -30,9 +30,7 @@ test('a WebSocket answers the same calls, and subscriptions send complete frames
   const words = await subscribe(client, 'subscribeNewQuotesV1', { routers: [] });
   await updateAll(world.market, () => 206n);
   await until('frames', () => [levels, words].every((id) => notesOf(client, id).length > 1));
-  for (const { params } of notesOf(client, levels)) {
-    expect(decodeBap710Frame(JSON.stringify(params?.result)).pairs.length).toBeGreaterThan(0);
-  }
+  for (const text of noteTexts(client, levels)) expect(decodeBap710Frame(text).pairs.length).toBeGreaterThan(0);
   await until('words', () => lastVenues(client, words).size === 2);
   const [router] = lastVenues(client, words).keys();
   expect(await unsubscribe(client, words)).toBe(true);
@@ -88,7 +86,7 @@ test('a subscription without pools has those that are read for anyone, whichever
     const client = await connectTexts(rpc.url());
     const { result } = await askWs(client, call('pamm_subscribe', ['subscribePriceLevelsV1', ...named], 'l'));
     await until('a frame', () => notesOf(client, result).length > 0);
-    const { pairs, omitted } = decodeBap710Frame(JSON.stringify(notesOf(client, result)[0]?.params?.result));
+    const { pairs, omitted } = decodeBap710Frame(noteTexts(client, result)[0] ?? '');
     expect([pairs.length >= 4, pairs.length / 2 + Number(omitted)]).toEqual([true, 3]);
     client.socket.terminate();
   }
