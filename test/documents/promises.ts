@@ -58,6 +58,11 @@ export const PROMISES: readonly PagePromise[] = [
   },
   {
     page: 'docs/use/takers.md',
+    part: 'Over any processes, neither',
+    test: ['test/takers/processes.test.ts', 'nothing is of an earlier time or block than what either gave before'],
+  },
+  {
+    page: 'docs/use/takers.md',
     part: 'It has every pool that you requested',
     test: ['test/takers/levels-stream.test.ts', 'every one is complete'],
   },

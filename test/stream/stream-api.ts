@@ -37,6 +37,18 @@ export interface StreamApiOptions {
   readonly now?: Clock;
 }
 
+/** Notes how long the quickest answer about the time took. */
+class TimedRedis extends Redis {
+  quickestMs = Number.POSITIVE_INFINITY;
+
+  override async time(): Promise<number[]> {
+    const sentAt = performance.now();
+    const answer = await super.time();
+    this.quickestMs = Math.min(this.quickestMs, performance.now() - sentAt);
+    return answer;
+  }
+}
+
 /** A database in which no pool is delisted, and all are listed. */
 function listingOf(chainId: number, directory: PoolDirectory) {
   const query = async (statement: string | { readonly text: string }) => {
@@ -69,7 +81,7 @@ export async function startStreamApi({ chain, directory, ...options }: StreamApi
   const database = listingOf(chain.chainId, directory);
   const { sharedBy, clockAheadMs = 0 } = options;
   const clocks = { now: () => performance.now(), wallClock: () => Date.now() + clockAheadMs };
-  const sharedRedis = sharedBy && new Redis(sharedBy.redisUrl);
+  const sharedRedis = sharedBy && new TimedRedis(sharedBy.redisUrl);
   await sharedRedis?.ping();
   const shared = sharedRedis && (await startSharedClock(sharedRedis, clocks));
   const wallClock = shared?.clock;
@@ -98,6 +110,8 @@ export async function startStreamApi({ chain, directory, ...options }: StreamApi
     connections: sockets.connections,
     metrics,
     chain: opened,
+    /** How far its time may be behind that of Redis, milliseconds. */
+    clockBehindMs: () => sharedRedis?.quickestMs ?? 0,
     /** Ends the streams as a stop of the process does. */
     closeStreams: () => sockets.stop(),
     async stop() {
