@@ -11,6 +11,8 @@ const globalSetup = ['test/harness/global-setup.ts'];
 const longSoak = ['client', 'contracts', 'deep-reorganisation', 'export', 'image'].map(
   (name) => `test/soak/${name}.soak.ts`,
 );
+/** With `FILE_ORDER=<seed>` files are in its order, and tests of units, too. */
+const order = process.env.FILE_ORDER;
 const exclude = process.env.SOAK === 'long' ? [] : longSoak;
 
 export default defineConfig({
@@ -20,7 +22,7 @@ export default defineConfig({
     maxWorkers: 2 * availableParallelism(),
     // Tests start some hundred processes of ours: each finds its packages compiled by one before it.
     env: { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/compiled') },
-    sequence: { sequencer: LongestFirst },
+    sequence: { sequencer: LongestFirst, seed: Number(order ?? 0) },
     // As `vi.waitFor` and `vi.waitUntil` have it, by `explain-failures.ts`.
     expect: { poll: { timeout: 30_000 } },
     testTimeout: 120_000,
@@ -28,7 +30,17 @@ export default defineConfig({
     reporters: ['default', new SlowestFiles(), './test/harness/count-reporter.ts'],
     projects: [
       // Files that start no process of ours share a worker's modules: loading them takes longer than most of the tests.
-      { extends: true, test: { name: 'unit', include: unit, pool: 'threads', isolate: false } },
+      {
+        extends: true,
+        // Tests of other files may build on those before them.
+        test: {
+          name: 'unit',
+          include: unit,
+          pool: 'threads',
+          isolate: false,
+          sequence: { shuffle: { tests: !!order } },
+        },
+      },
       { extends: true, test: { name: 'services', include: services, pool: 'forks', isolate: false, globalSetup } },
       { extends: true, test: { name: 'soak', include: ['test/soak/*.soak.ts'], exclude, pool: 'forks', globalSetup } },
     ],

@@ -4,8 +4,8 @@ import { describeRun, describeRuns, didFail, type Run } from './report.ts';
 import { runSuite } from './run-suite.ts';
 
 const HELP = `
-Every run has a seed of its own, for the order of files and for what properties draw; every second one runs beside
-two busy loops and a process that writes to the disk. Arguments after the number go to Vitest.
+Every run has a seed of its own, for the order of files and of tests of units, and for what properties draw; every
+second one runs beside two busy loops and a process that writes to the disk. Arguments after the number go to Vitest.
 
 Examples:
   npm run test:steady -- 10                                  units and services, ten times

@@ -37,7 +37,7 @@ test('what failed in any run is named once with its seeds, then the files with t
     'b.test.ts: waits: 2 of 3 runs, seed 8 (beside load), 9 (calm)',
     '    late',
     '    by a second',
-    '    Repeat: PROPERTY_SEED=8 npx vitest run b.test.ts',
+    '    Repeat: PROPERTY_SEED=8 FILE_ORDER=8 npx vitest run b.test.ts',
     'Slowest files, and their share of the time of all:',
     '   1.7 s  73.5%  a.test.ts',
     '   0.6 s  26.5%  b.test.ts',

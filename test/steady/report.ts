@@ -17,7 +17,7 @@ export interface Failure {
 }
 
 export interface Run extends RunResult {
-  /** Of the order of files, and of all that properties draw. */
+  /** Of the order of files, of tests of units, and of all that properties draw. */
   readonly seed: number;
   /** Beside other work. */
   readonly loaded: boolean;
@@ -59,7 +59,8 @@ export function describeRuns(runs: readonly Run[]): string {
 
 const kindOf = ({ loaded }: Run): string => (loaded ? 'beside load' : 'calm');
 
-const repeatCommand = (path: string, seed: number): string => `PROPERTY_SEED=${seed} npx vitest run ${path}`;
+const repeatCommand = (path: string, seed: number): string =>
+  `PROPERTY_SEED=${seed} FILE_ORDER=${seed} npx vitest run ${path}`;
 
 function describeSlowest(runs: readonly Run[]): string[] {
   const times = runs.flatMap(({ files }) => files);

@@ -20,7 +20,10 @@ export interface SuiteRun {
 /** Vitest ends its workers and services first. */
 const STOP_LIMIT_MS = 20_000;
 
-/** Runs the suite once, files in a random order; a run that says nothing of itself has failed with its last lines. */
+/**
+ * Runs the suite once, files and tests of units in a random order; a run that says nothing of itself has failed with
+ * its last lines.
+ */
 export async function runSuite({ folder, seed, loaded, args, signal }: SuiteRun): Promise<Run> {
   const startedAt = performance.now();
   const file = join(folder, 'result.json');

@@ -43,7 +43,7 @@ test('a test that fails by chance is named with its seeds, and the run repeats w
       expect.stringMatching(/^run 2, seed 8, beside load: 2 passed, 0 failed, \d+ s$/),
       '2 of 3 runs failed',
       'small.test.js: draws an even number: 2 of 3 runs, seed 7 (calm), 9 (calm)',
-      '    Repeat: PROPERTY_SEED=7 npx vitest run small.test.js',
+      '    Repeat: PROPERTY_SEED=7 FILE_ORDER=7 npx vitest run small.test.js',
       expect.stringMatching(/^ +\d+\.\d s {2}100\.0% {2}small\.test\.js$/),
     ]),
   );
