@@ -30,10 +30,13 @@ async function connect(onConnection: (socket: WebSocket) => void, options: Serve
     },
     logger: createLogger('test', 'silent'),
   });
-  onTestFinished(() => {
+  onTestFinished(async () => {
     socket.close();
-    for (const client of server.clients) client.terminate();
+    const closed = once(server, 'close');
     server.close();
+    for (const client of server.clients) client.terminate();
+    // What comes over a socket sets timers: the next test counts its own.
+    await closed;
   });
   return { socket, dialledAt, seen };
 }

@@ -49,6 +49,8 @@ function sourceOf(
 
 /** A client that answers no ping is terminated after two to three times this long, which a busy machine may take. */
 const PING_MS = 1_000;
+/** Nobody is terminated for an answer that comes late. */
+const UNPINGED_MS = 600_000;
 const EVENTUALLY = { timeout: 50_000 };
 
 /** Serves feeds of these sizes and paces to each client. */
@@ -118,10 +120,13 @@ test('a client that reads slowly and pings gets frames in order, and stays', asy
 });
 
 test('a small feed comes through beside a large one, whose frames fill the socket', async () => {
-  const { url, terminations } = await serve([
-    [LARGE, 20],
-    [2_000, 20],
-  ]);
+  const { url, terminations } = await serve(
+    [
+      [LARGE, 20],
+      [2_000, 20],
+    ],
+    UNPINGED_MS,
+  );
   const { socket, frames } = await connect(url);
   await expect.poll(() => frames.some(({ bytes }) => bytes === LARGE), EVENTUALLY).toBe(true);
   frames.splice(0);
@@ -155,10 +160,13 @@ test('frames of many feeds are made one by one', async () => {
 });
 
 test('clients that offer compression get the same frames, whatever window they have', async () => {
-  const { url } = await serve([
-    [LARGE, 50],
-    [200, 20],
-  ]);
+  const { url } = await serve(
+    [
+      [LARGE, 50],
+      [200, 20],
+    ],
+    UNPINGED_MS,
+  );
   const offers: ClientOptions[] = [
     { perMessageDeflate: false },
     {},
