@@ -122,7 +122,8 @@ async function build(
     progress.waitingFor = 'Postgres to write the candles of the new index';
     await writeTradeMinutes(database, plan.schema);
     progress.waitingFor = 'Postgres to compare the new index with the one that serves';
-    const replacement = await describeReplacement(database, plan, fromBlocks ?? new Map());
+    const describing = describeReplacement(database, plan, fromBlocks ?? new Map());
+    const replacement = await Promise.race([describing, indexer.failure, interrupted]);
     progress.waitingFor = 'readers to leave a gap in which the views turn to the new index';
     await serveSchema(database, plan.schema, (client) => recordServed(client, plan));
     return replacement;
