@@ -17,6 +17,8 @@ import { type KeptChain, type KeptEvent, walkSite } from './walk-site.ts';
 const BLOCKS_TO_FINALITY = 70;
 /** The newest block that sites get is this much older than the index. */
 const SETTLED_SECS = 60;
+const HOUR = 3_600;
+const DAY = 24 * HOUR;
 
 /** A log that moved tokens of a pool: an event for sites, unless it is a collection of fees or moved too little. */
 type Moved = Omit<KeptEvent, 'maker' | 'transactionIndex' | 'timestamp' | 'type'> & {
@@ -82,7 +84,11 @@ export function testSites(world: IndexedWorld): void {
 
   test('days for DefiLlama sum up what the chain logged', async () => {
     for (const { client } of world.chains) {
-      await client.request({ method: 'anvil_mine', params: [3 * BLOCKS_TO_FINALITY, 1_000] } as never);
+      // To the end of a day, so that final blocks are in it, too.
+      const { timestamp } = await client.getBlock();
+      const end = (Math.floor(Number(timestamp) / DAY) + 3) * DAY - HOUR;
+      const secs = Math.floor((end - Number(timestamp)) / (3 * BLOCKS_TO_FINALITY));
+      await client.request({ method: 'anvil_mine', params: [3 * BLOCKS_TO_FINALITY, secs] } as never);
     }
     await world.catchUp();
     // Other prices, and what was written of trades at them.
