@@ -10,7 +10,7 @@ import { openWorld } from '../test/harness/open-world.ts';
 import { migrate } from './migrate.ts';
 
 const MIGRATIONS = `${PROJECT_ROOT}migrations`;
-const V0_FILE = '0029_v0_trades.sql';
+const V0_FILE = '0028_v0_trades.sql';
 
 const world = openWorld(async (ends) => {
   const database = ends.adopt(await createDatabase(), ({ drop }) => drop());
