@@ -54,19 +54,15 @@ const checksBy = <C extends CallContext>(
 };
 
 /** Calls at the tag `pending` must show the part, whether they have other code or not. */
-function partChecks<C extends CallContext>(
-  context: C,
-  { view, multicall3 }: PendingPart,
-  ability: CodeAbility,
-): OverrideChecks<C> {
+function partChecks<C extends CallContext>(context: C, part: PendingPart, ability: CodeAbility): OverrideChecks<C> {
   const { block: _, ...rest } = context;
   const code = overrideChecks({ ...rest, block: 'pending' }, ability);
-  const shown = viewCalls(multicall3);
+  const shown = viewCalls(part.multicall3);
   return {
     context: { ...context, ...(code.context.code && { code: code.context.code }) },
     calls: [...shown, ...code.calls],
     check(results) {
-      checkView(view, results);
+      checkView(part, results);
       code.check(results.slice(shown.length));
     },
   };

@@ -11,6 +11,7 @@ const word = (value: bigint | number): Hex => numberToHex(value, { size: 32 });
 const result = (data: Hex) => ({ success: true, data });
 
 const VIEW: PartView = { blockNumber: 10n, timestamp: 1_020n, parentHash: word(9), feesWei: 7n };
+const PART = { view: VIEW, index: null, multicall3: MULTICALL };
 
 /** What the calls of a view return. */
 const results = ({ blockNumber, timestamp, parentHash, feesWei }: PartView) =>
@@ -46,12 +47,12 @@ test.each<[string, Partial<PartView>]>([
   ['less fees', { feesWei: 6n }],
 ])('a call that ran on another part shows it: %s', (_, change) => {
   const seen = { ...VIEW, ...change };
-  expect(() => checkView(VIEW, results(seen))).toThrow(OtherPart);
-  expect(() => checkView(VIEW, results(seen))).toThrow(expect.objectContaining({ code: 'moved', view: seen }));
+  expect(() => checkView(PART, results(seen))).toThrow(OtherPart);
+  expect(() => checkView(PART, results(seen))).toThrow(expect.objectContaining({ code: 'moved', view: seen }));
 });
 
 test('a node that gives no hash of the parent shows the same part', () => {
-  expect(() => checkView(VIEW, results({ ...VIEW, parentHash: null }))).not.toThrow();
+  expect(() => checkView(PART, results({ ...VIEW, parentHash: null }))).not.toThrow();
 });
 
 describe('calls after a part', () => {

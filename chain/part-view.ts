@@ -1,6 +1,6 @@
 import { type Address, encodeFunctionData, type Hex, parseAbi, zeroAddress, zeroHash } from 'viem';
 import type { CallResult } from '../protocol/bounded-calls/bounded-calls.ts';
-import type { PartView } from './pending-state.ts';
+import type { PartView, PendingPart } from './pending-state.ts';
 import { RpcFailure } from './rpc-failure.ts';
 
 /** Where fees go: the vaults of chains of the OP Stack for base fees and for tips, and the account of local nodes. */
@@ -72,6 +72,10 @@ export const mayBeOn = (
 export const isLaterView = (one: PartView, other: PartView): boolean =>
   one.blockNumber === other.blockNumber ? one.feesWei > other.feesWei : one.blockNumber > other.blockNumber;
 
+/** Whether one is of the same part as the other, or of a later part of the same block. */
+export const isAtLeast = (one: PartView, other: PartView): boolean =>
+  one.feesWei >= other.feesWei && isSameView({ ...one, feesWei: other.feesWei }, other);
+
 /** Says that a call ran on another part than was asked for. */
 export class OtherPart extends RpcFailure {
   /** What the call shows. */
@@ -84,7 +88,7 @@ export class OtherPart extends RpcFailure {
 }
 
 /** @throws OtherPart when results are not of this part; RpcFailure when they show none */
-export function checkView(expected: PartView, results: readonly (CallResult | null)[]): void {
-  const view = readView(results);
-  if (!isSameView(expected, view)) throw new OtherPart(view);
+export function checkView({ view, takes }: PendingPart, results: readonly (CallResult | null)[]): void {
+  const shown = readView(results);
+  if (!(takes ? takes(shown) : isSameView(view, shown))) throw new OtherPart(shown);
 }

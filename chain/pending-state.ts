@@ -35,6 +35,8 @@ export interface PendingPart {
   readonly index: number | null;
   /** The contract that shows the block. */
   readonly multicall3: Address;
+  /** Whether a call may have run on what it shows. Default: on what `view` shows alone. */
+  readonly takes?: ((view: PartView) => boolean) | undefined;
 }
 
 /** What a block that is being built has on top of a committed block. */

@@ -1,4 +1,4 @@
-import { OtherPart } from '../../chain/part-view.ts';
+import { isLaterView, OtherPart } from '../../chain/part-view.ts';
 import type { PartView } from '../../chain/pending-state.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import type { PoolRead } from '../calls/decode-pool.ts';
@@ -8,7 +8,7 @@ import type { ServedPool } from '../pools/pool-directory.ts';
 import type { PoolReader } from '../reads/pool-reader.ts';
 import type { SnapshotCache } from '../reads/snapshot-cache.ts';
 import { SnapshotError } from '../snapshot-error.ts';
-import type { DepthSnapshot, HeadContext, Kinds, PriceSnapshot, QuoteKind } from '../types.ts';
+import type { DepthSnapshot, HeadContext, Kinds, PriceSnapshot, QuoteKind, Snapshot } from '../types.ts';
 import type { SealedChecks } from './sealed-checks.ts';
 
 export interface PartReaderDeps {
@@ -27,15 +27,16 @@ export interface PartReaderDeps {
 type ReadAt<S> = (at: HeadContext, isNewer: boolean) => Promise<S>;
 
 /**
- * Reads pools after the newest part of the block being built. All calls of a snapshot show the same part. Where a newer
- * one came between them, they are made once more, on that; then the snapshot is of the committed head, and provisional.
+ * Reads pools after the newest part of the block being built. All calls of a snapshot show the same part, which may be
+ * later than the head's. Where a newer one came between them, they are made once more, on that; then the snapshot is of
+ * the committed head, and provisional.
  * While parts are divergent, prices are read there only to see whether they agree again.
  */
 export class PartReader implements Pick<PoolReader, 'prices' | 'depth'> {
   readonly #deps: PartReaderDeps;
   readonly #committed: ReadCommitted;
-  /** Pools that share calls share their error. */
-  readonly #noted = new WeakSet<OtherPart>();
+  /** Pools that share calls share what these show. */
+  readonly #noted = new WeakSet<PartView>();
 
   constructor(deps: PartReaderDeps) {
     this.#deps = deps;
@@ -64,7 +65,7 @@ export class PartReader implements Pick<PoolReader, 'prices' | 'depth'> {
   ): Promise<Kinds[K]> {
     const { heads, sealed } = this.#deps;
     try {
-      const snapshot = await read(head, false).catch((error) => this.#again(head, error, read));
+      const snapshot = await this.#readAt(head, false, read).catch((error) => this.#again(head, error, read));
       if (sealed.isDivergent) return await this.#committed(kind, head, pool);
       return { ...snapshot, ...heads.sourceAge(snapshot.block) };
     } catch (error) {
@@ -74,17 +75,26 @@ export class PartReader implements Pick<PoolReader, 'prices' | 'depth'> {
     }
   }
 
+  async #readAt<S extends Snapshot>(head: HeadContext, isNewer: boolean, read: ReadAt<S>): Promise<S> {
+    const snapshot = await read(head, isNewer);
+    const [shown, asked] = [snapshot, head].map(({ block }) => block.pending?.part?.view);
+    if (shown && asked && isLaterView(shown, asked)) this.#note(shown);
+    return snapshot;
+  }
+
+  #note(view: PartView): void {
+    if (this.#noted.has(view)) return;
+    this.#noted.add(view);
+    this.#deps.note(view);
+  }
+
   /** Reads on the part that a call showed, if it is used. @throws the error if it is not */
-  async #again<S>({ reserve, ...head }: HeadContext, error: unknown, read: ReadAt<S>): Promise<S> {
+  async #again<S extends Snapshot>({ reserve, ...head }: HeadContext, error: unknown, read: ReadAt<S>): Promise<S> {
     if (!(error instanceof OtherPart)) throw error;
-    const { heads, note } = this.#deps;
-    if (!this.#noted.has(error)) {
-      this.#noted.add(error);
-      note(error.view);
-    }
-    const next = await heads.head();
+    this.#note(error.view);
+    const next = await this.#deps.heads.head();
     const { pending } = next.block;
     if (!pending || pending.digest === head.block.pending?.digest) throw error;
-    return read({ ...next, reserve }, true);
+    return this.#readAt({ ...next, reserve }, true, read);
   }
 }

@@ -14,6 +14,7 @@ import { SnapshotError } from '../snapshot-error.ts';
 import type { DepthSnapshot, HeadContext, PriceSnapshot } from '../types.ts';
 import type { AnswersReader } from './answers-reader.ts';
 import { type SharedReads, UNSHARED } from './shared-reads.ts';
+import { ShownPart } from './shown-part.ts';
 import type { FoundCurve, SidesReader } from './sides-reader.ts';
 
 export interface PoolReaderDeps {
@@ -48,7 +49,7 @@ const BEHIND_MS = 200;
  * 3. Depth, for a healthy pool with guards: how far they let each side trade.
  *
  * At a block that is being built, the same calls run with its number, time and state overrides; nothing is tried again
- * there, since the committed block remains.
+ * there, since the committed block remains. Prices after a part may be after a later one of its block: `ShownPart`.
  *
  * Each pool goes through the rounds independently. Pools that need a round of the same block within 2 ms share calls.
  * What another process read at the block for all processes is not read again.
@@ -125,14 +126,17 @@ export class PoolReader {
     const { answers: reader, heads, shared, readTimeoutMs } = this.#deps;
     const { block } = head;
     const pools = reads.map(({ pool }) => pool);
-    const read = reader.read({ ...head, signal: AbortSignal.timeout(readTimeoutMs) }, pools);
+    const part = new ShownPart(block);
+    const read = reader.read({ ...head, block: part.block, signal: AbortSignal.timeout(readTimeoutMs) }, pools);
+    const isAt = () => part.shown === block;
     const answers = await shared.share(
-      { kind: 'answers', block, pools: pools.map(({ address }) => address) },
+      { kind: 'answers', block, pools: pools.map(({ address }) => address), isAt },
       read,
       JSON.stringify,
     );
     heads.confirm(block);
-    return reads.map((each, index) => this.#decode(each, block, answers[index] ?? {}));
+    const { shown } = part;
+    return reads.map((each, index) => this.#decode(each, shown, answers[index] ?? {}));
   }
 
   #decode(read: PoolRead, block: BlockRef, answers: PoolAnswers): PriceSnapshot | SnapshotError {

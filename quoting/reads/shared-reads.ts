@@ -15,6 +15,8 @@ export interface SharedPools {
   readonly kind: SharedKind;
   readonly block: BlockRef;
   readonly pools: readonly Address[];
+  /** Whether what was read is of the block: other processes read what is not. Default: it is. */
+  readonly isAt?: () => boolean;
 }
 
 /** Shares reads among the processes that serve a chain, so that one process reads for all. */

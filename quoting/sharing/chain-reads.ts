@@ -58,7 +58,8 @@ export class ChainReads implements SharedReads {
   async share<T>(of: SharedPools, values: Promise<readonly T[]>, write: (value: T) => string): Promise<readonly T[]> {
     try {
       const read = await values;
-      this.#note(of, (index) => write(read[index] as T));
+      const isAt = of.isAt?.() ?? true;
+      this.#note(of, (index) => (isAt ? write(read[index] as T) : null));
       return read;
     } catch (error) {
       // The nodes work that came to another part of the block.

@@ -1,0 +1,45 @@
+import { expect, test, vi } from 'vitest';
+import { startedWorld } from '../harness/open-world.ts';
+import { quotesAfter, quotesOf } from './part-quotes.ts';
+import { levelsOf } from './part-traps.ts';
+import { startPartWorld } from './part-world.ts';
+
+/* Nodes that are far away are at a later part than the one that they showed a call before. */
+
+const world = startedWorld(() => startPartWorld({ guards: ['none'], node: { form: 'payload' } }));
+
+test('prices of calls that all show a later part are after that one, and no call is made again for it', async () => {
+  const used: string[] = [];
+  const api = world.open({
+    observeLive: () => ({
+      count: (_, outcome) => used.push(outcome),
+      skipped: () => undefined,
+      suspended: () => undefined,
+      sealed: () => undefined,
+    }),
+  });
+  const { node } = world;
+  /** Quotes pools that are not read at the newest part that was pushed, when nodes may be a part further. */
+  const quotesAtHead = async (isFurther: boolean) => {
+    const before = used.length;
+    await world.price(200n);
+    await vi.waitFor(() => expect(used.slice(before)).toContain('used'));
+    node.pause(true);
+    const part = isFurther ? await world.price(205n) : node.part();
+    const sent = node.requests.length;
+    const quotes = await quotesOf(world, {}, api);
+    const calls = node.requests.slice(sent).filter(({ params }) => params.includes('pending')).length;
+    node.pause(false);
+    return { part, quotes, calls };
+  };
+  await quotesAfter(world, await world.price(199n), api);
+  const [near, far] = [await quotesAtHead(false), await quotesAtHead(true)];
+  expect(far.calls).toBe(near.calls);
+  const basis = { kind: 'live', targetBlockNumber: Number(far.part.number) };
+  expect(far.quotes.map((quote) => quote.basis)).toEqual(far.quotes.map(() => expect.objectContaining(basis)));
+  // As other processes read them there.
+  const right = await quotesAfter(world, await world.price(205n));
+  expect(far.quotes.map(levelsOf)).toEqual(right.map(levelsOf));
+  expect(far.quotes.map(levelsOf)).not.toEqual(near.quotes.map(levelsOf));
+  await api.stop();
+});
