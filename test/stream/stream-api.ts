@@ -81,8 +81,9 @@ export async function startStreamApi({ chain, directory, ...options }: StreamApi
   const database = listingOf(chain.chainId, directory);
   const { sharedBy, clockAheadMs = 0 } = options;
   const clocks = { now: () => performance.now(), wallClock: () => Date.now() + clockAheadMs };
-  const sharedRedis = sharedBy && new TimedRedis(sharedBy.redisUrl);
-  await sharedRedis?.ping();
+  const sharedRedis = sharedBy && new TimedRedis(sharedBy.redisUrl, { maxRetriesPerRequest: 0 });
+  // The first answer about the time is to be as quick as others.
+  await sharedRedis?.ping().catch(() => undefined);
   const shared = sharedRedis && (await startSharedClock(sharedRedis, clocks));
   const wallClock = shared?.clock;
   const opening = { chains, directory, database, metrics, logger, stream: options.stream, wallClock };
