@@ -1,5 +1,5 @@
 import { isLaterView, OtherPart } from '../../chain/part-view.ts';
-import type { PartView } from '../../chain/pending-state.ts';
+import { type PartView, stateOf } from '../../chain/pending-state.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import type { PoolRead } from '../calls/decode-pool.ts';
 import { committedReads, type ReadCommitted } from '../live/committed-reads.ts';
@@ -78,8 +78,13 @@ export class PartReader implements Pick<PoolReader, 'prices' | 'depth'> {
   async #readAt<S extends Snapshot>(head: HeadContext, isNewer: boolean, read: ReadAt<S>): Promise<S> {
     const snapshot = await read(head, isNewer);
     const [shown, asked] = [snapshot, head].map(({ block }) => block.pending?.part?.view);
-    if (shown && asked && isLaterView(shown, asked)) this.#note(shown);
-    return snapshot;
+    if (!shown || !asked || !isLaterView(shown, asked)) return snapshot;
+    this.#note(shown);
+    const { block } = await this.#deps.heads.head();
+    // It may know which part of the block that is.
+    return stateOf(block) === stateOf(snapshot.block)
+      ? { ...snapshot, block: { ...snapshot.block, ...block } }
+      : snapshot;
   }
 
   #note(view: PartView): void {
