@@ -1,12 +1,12 @@
 import type { ChainRpc } from '../../chain/chain-rpc.ts';
 import { type MulticallTarget, multicall } from '../../chain/multicall.ts';
 import { feeCalls, isLaterView, OtherPart, readFees } from '../../chain/part-view.ts';
+import { pendingPart } from '../../chain/pending-part.ts';
 import type { BlockRef } from '../../chain/read-context.ts';
 import { readPart } from '../../chain/read-part.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { LiveBlock } from '../live/live-blocks.ts';
 import type { Divergence } from './divergence.ts';
-import { pendingPart } from './pending-part.ts';
 import type { SeenParts } from './seen-parts.ts';
 
 /** Calls run on so many parts at most, where another one comes first. */

@@ -1,3 +1,4 @@
+import { digestOf, pendingPart } from '../../chain/pending-part.ts';
 import type { PartView, PendingPart } from '../../chain/pending-state.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import { Alarm } from '../../runtime/alarm.ts';
@@ -9,7 +10,6 @@ import type { SealedFees } from './next-lag.ts';
 import { nextPart, noPart, type PartOutcome, type PartShown, withFees } from './next-part.ts';
 import { indexOf, isUsedState, noPushes, type PushedPart, type Pushes, withCall, withPush } from './part-pushes.ts';
 import { idle, nextSchedule, type PartEvent } from './part-schedule.ts';
-import { digestOf, pendingPart } from './pending-part.ts';
 import type { SealedChecks } from './sealed-checks.ts';
 
 /** What one process shares of a part with the others. */

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { isAtLeast, isSameView } from '../../chain/part-view.ts';
+import { pendingPart } from '../../chain/pending-part.ts';
 import type { PartView } from '../../chain/pending-state.ts';
 import { runs } from '../../test/harness/property-seed.ts';
-import { pendingPart } from '../parts/pending-part.ts';
 import { ShownPart } from './shown-part.ts';
 
 const committed = { number: 9n, hash: '0x09', timestamp: 1_018n } as const;

@@ -1,7 +1,7 @@
 import { isAtLeast, isSameView } from '../../chain/part-view.ts';
+import { pendingPart } from '../../chain/pending-part.ts';
 import type { PartView } from '../../chain/pending-state.ts';
 import type { BlockRef } from '../../chain/read-context.ts';
-import { pendingPart } from '../parts/pending-part.ts';
 
 /**
  * The part that the calls of a round run on. Nodes may be at a later part of the block than the head: then that one is

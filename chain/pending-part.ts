@@ -1,4 +1,4 @@
-import { type PartView, type PendingPart, type PendingState, stateDigest } from '../../chain/pending-state.ts';
+import { type PartView, type PendingPart, type PendingState, stateDigest } from './pending-state.ts';
 
 /** The state after a part of the block being built. @param receivedAt when a call last showed it */
 export function pendingPart(part: PendingPart, receivedAt: number): PendingState & { readonly part: PendingPart } {
