@@ -1,8 +1,9 @@
 import type pg from 'pg';
-import type { Address } from 'viem';
+import { type Address, type PublicClient, parseEventLogs } from 'viem';
 import { expect } from 'vitest';
 import type { ChainDay } from '../../api/adapters/defillama-declaration.ts';
 import { writeTradeMinutes } from '../../db/history/trade-minutes.ts';
+import { flatPoolEvents } from '../../protocol/layouts/flat/pool-abi.ts';
 import { sumLoggedActivity } from '../indexing/activity-from-logs.ts';
 import type { IndexedPool } from '../indexing/indexed-pools.ts';
 import type { WorldChain } from '../indexing/indexed-world.ts';
@@ -32,29 +33,68 @@ export async function daysOf({ client }: WorldChain): Promise<readonly number[]>
 }
 
 /** Of the tokens of a pool. */
-type Decimals = { readonly decimals0: number; readonly decimals1: number };
+type Decimals = { readonly decimals0: number | null; readonly decimals1: number | null };
+type Pair = readonly [bigint, bigint];
 
-/** Volume and fees of liquidity providers of all days together are those of the chain's logs. */
+/**
+ * Volume and fees of all days together, and the value at the end of the last one, are those of the chain's logs. What a
+ * pool holds beyond what its liquidity providers own, or paid out, are fees of protocol and admin, and roundings.
+ */
 export async function expectDays(
-  chain: WorldChain,
+  { client }: WorldChain,
   days: readonly ChainDay[],
   pools: ReadonlyMap<Address, IndexedPool & Decimals>,
 ): Promise<void> {
-  const logged = { volume: 0, lpFees: 0 };
+  const logged = { volume: 0, lpFees: 0, revenue: 0, tvl: 0, unknown: 0, dust: 0 };
   for (const [address, { decimals0, decimals1, ...pool }] of pools) {
+    const owned = await ownedByProviders(client, address);
+    if (decimals0 === null || decimals1 === null) {
+      if (owned.some((amount) => amount !== 0n)) logged.unknown += 1;
+      continue;
+    }
     const units = [10 ** decimals0, 10 ** decimals1] as const;
-    const scaled = [
-      units[0] * Number(pool.token0ScaleMultiplier),
-      units[1] * Number(pool.token1ScaleMultiplier),
-    ] as const;
-    const dollars = ([amount0, amount1]: readonly [bigint, bigint], [unit0, unit1]: readonly [number, number]) =>
+    const multipliers = [pool.token0ScaleMultiplier, pool.token1ScaleMultiplier] as const;
+    const scaled = [units[0] * Number(multipliers[0]), units[1] * Number(multipliers[1])] as const;
+    const dollars = ([amount0, amount1]: Pair, [unit0, unit1]: readonly [number, number]) =>
       (Number(amount0) / unit0 + Number(amount1) / unit1) * PRICE;
-    const { swapIn, lpFee } = await sumLoggedActivity(chain.client, address, pool);
-    logged.volume += dollars(swapIn, units);
-    logged.lpFees += dollars(lpFee, scaled);
+    const sums = await sumLoggedActivity(client, address, pool);
+    logged.volume += dollars(sums.swapIn, units);
+    logged.lpFees += dollars(sums.lpFee, scaled);
+    logged.tvl += dollars(owned, scaled);
+    const beyond = (token: 0 | 1) => {
+      const [swapped, added] = [
+        sums.swapIn[token] - sums.swapOut[token],
+        sums.liquidityIn[token] - sums.liquidityOut[token],
+      ];
+      return (swapped + added) * multipliers[token] - owned[token];
+    };
+    logged.revenue += dollars([beyond(0), beyond(1)], scaled);
+    const roundings = BigInt(sums.swapCount + sums.liquidityAddCount + sums.liquidityRemoveCount);
+    logged.dust += dollars([roundings, roundings], units);
   }
-  const sum = (figure: 'dailyVolume' | 'dailySupplySideRevenue') => days.reduce((total, day) => total + day[figure], 0);
-  expect(logged.volume).toBeGreaterThan(0);
+  const sum = (figure: 'dailyVolume' | 'dailySupplySideRevenue' | 'dailyRevenue' | 'dailyFees') =>
+    days.reduce((total, day) => total + day[figure], 0);
+  for (const value of [logged.volume, logged.revenue, logged.tvl]) expect(value).toBeGreaterThan(0);
   expect(sum('dailyVolume') / logged.volume).toBeCloseTo(1, 9);
   expect(sum('dailySupplySideRevenue') / logged.lpFees).toBeCloseTo(1, 9);
+  expect(Math.abs(sum('dailyRevenue') - logged.revenue)).toBeLessThanOrEqual(logged.dust);
+  expect(sum('dailyFees') / (sum('dailySupplySideRevenue') + sum('dailyRevenue'))).toBeCloseTo(1, 9);
+  const last = days.at(-1);
+  expect((last?.tvl ?? 0) / logged.tvl).toBeCloseTo(1, 9);
+  expect(last?.unknown.tvl).toBe(logged.unknown);
+}
+
+/** What the liquidity providers of a pool own, scaled, by what its logs say of bins. */
+async function ownedByProviders(client: PublicClient, address: Address): Promise<Pair> {
+  const owned: [bigint, bigint] = [0n, 0n];
+  const logs = await client.getLogs({ address, fromBlock: 0n });
+  for (const log of parseEventLogs({ abi: flatPoolEvents, logs })) {
+    const isOfLiquidity = log.eventName === 'LiquidityAdded' || log.eventName === 'LiquidityRemoved';
+    const deltas = isOfLiquidity ? log.args.binBalanceDeltas : log.eventName === 'BinSwapped' ? [log.args.delta] : [];
+    for (const { delta0Scaled, delta1Scaled } of deltas) {
+      owned[0] += delta0Scaled;
+      owned[1] += delta1Scaled;
+    }
+  }
+  return owned;
 }
