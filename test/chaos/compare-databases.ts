@@ -22,7 +22,8 @@ const MOMENTS: Readonly<Record<string, readonly string[]>> = {
   'read_model.pool_balance': ['captured_at'],
   'read_model.pool_storage': ['captured_at'],
   'read_model.fiat_price': ['priced_at'],
-  'operator.price_health': ['captured_at'],
+  // Gas is measured once depth is read: a reference run has just begun.
+  'operator.price_health': ['captured_at', 'gas_token0_in', 'gas_token1_in', 'gas_at'],
   'operator.fiat_price': ['priced_at'],
   'operator.pool_classification': ['classified_at'],
   'operator.listing_window': ['generation', 'generated_at_ts', 'fiat_price_ts'],
