@@ -15,7 +15,7 @@ const eventsBetween = loadStatement<EventRow>('./select-events.sql', import.meta
 /** Values: chain, addresses of pools, factories. */
 export const poolsOf = loadStatement<SitePool>('./select-pools.sql', import.meta.url, 'site-pools');
 
-/** The events of a range as a body, and how many are left out. Keeps its turn for the body, as that takes time too. */
+/** The events of a range as a body, and how many are left out. The read has its turn until the body is written. */
 export async function readEvents(
   client: Queryable,
   chain: ChainConfig,

@@ -1,6 +1,6 @@
 import { type Address, formatUnits, type Hex } from 'viem';
 import { absBigint, maxBigint } from '../../protocol/fixed-point.ts';
-import { nextTurn } from '../../runtime/next-turn.ts';
+import { forEachYielding } from '../../runtime/for-each-yielding.ts';
 import type { SiteEvent } from './messages.ts';
 
 /** A row of `select-events.sql`: amounts are raw, signed, positive into the pool. */
@@ -42,14 +42,12 @@ export type SitePool = {
 /** Why an event is left out: for its pool, or its amounts. `deployment`: the pool's is not enabled. */
 export type LeftOut = NonNullable<SitePool['leftOut']> | 'deployment' | 'amount';
 
-/** Take a few milliseconds. */
-export const ROWS_A_TURN = 500;
 /** Digits of a price that count, at least. */
 const PRICE_DIGITS = 24;
 
 /**
- * Writes events as sites read them, in the order of the rows. What would stop a site's indexing is left out. The event
- * loop has a turn after each {@link ROWS_A_TURN} rows: a range may have tens of thousands.
+ * Writes events as sites read them, in the order of the rows. What would stop a site's indexing is left out. Others are
+ * served meanwhile: a range may have tens of thousands of rows.
  *
  * @param pools by address; events of a pool that is missing are left out
  */
@@ -59,12 +57,11 @@ export async function writeSiteEvents(
 ): Promise<{ readonly json: string; readonly leftOut: ReadonlyMap<LeftOut, number> }> {
   const leftOut = new Map<LeftOut, number>();
   const events: string[] = [];
-  for (const [index, row] of rows.entries()) {
-    if (index % ROWS_A_TURN === ROWS_A_TURN - 1) await nextTurn();
+  await forEachYielding(rows, (row) => {
     const event = toSiteEvent(row, pools.get(row.pool));
     if (typeof event === 'object') events.push(JSON.stringify(event));
     else leftOut.set(event, (leftOut.get(event) ?? 0) + 1);
-  }
+  });
   return { json: `{"events":[${events.join(',')}]}`, leftOut };
 }
 

@@ -37,7 +37,7 @@ type MakeInTurn = (make: () => Promise<Made>) => Promise<Made>;
 /** The feeds of all chains by a key, a list in JSON, each as long as it has readers. */
 export class FrameFeeds {
   readonly #feeds = new Map<string, RunningFeed>();
-  /** The last long frame that was asked for: one is made after the other, lest many feeds fill the event loop. */
+  /** The last long frame that was asked for: one is made after the other, so that they leave time for others. */
   #made: Promise<Made> = Promise.resolve(null);
 
   constructor(

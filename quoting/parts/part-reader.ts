@@ -75,6 +75,7 @@ export class PartReader implements Pick<PoolReader, 'prices' | 'depth'> {
     }
   }
 
+  /** Reads at a head, and notes the later part that the calls may have shown instead. */
   async #readAt<S extends Snapshot>(head: HeadContext, isNewer: boolean, read: ReadAt<S>): Promise<S> {
     const snapshot = await read(head, isNewer);
     const [shown, asked] = [snapshot, head].map(({ block }) => block.pending?.part?.view);
