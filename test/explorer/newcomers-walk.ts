@@ -23,9 +23,9 @@ export async function expectNewcomersWalk(printed: string): Promise<void> {
     await page.goto('/');
     await page.getByLabel('Search').fill('weth/usdc');
     await page.getByRole('combobox', { name: 'Sort' }).selectOption('tvl');
-    const best = page.locator('tbody tr[data-pool]').first();
-    await best.getByText('WETH').first().waitFor();
-    await best.locator('th > a').click();
+    // The search also finds pools the other way round, and the list has others until it is sent.
+    const pools = page.locator('tbody tr[data-pool]');
+    await pools.filter({ hasText: 'WETH/USDC' }).first().locator('th > a').click();
 
     await page.getByText('Levels in numbers').click();
     const levels = page.locator('.levels');
@@ -49,9 +49,8 @@ export async function expectNewcomersWalk(printed: string): Promise<void> {
 
     await page.goto('/');
     await page.getByLabel('Search').fill('duo/uno');
-    await page
-      .locator('tbody tr[data-pool]')
-      .filter({ has: page.locator('.live') })
+    await pools
+      .filter({ hasText: 'DUO/UNO', has: page.locator('.live') })
       .first()
       .locator('th > a')
       .click();
