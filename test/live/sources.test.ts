@@ -14,13 +14,14 @@ const world = startedWorld(() =>
 
 test('live quotes and plans name the sources that hold their price, committed ones none', async () => {
   const { market, api } = world;
-  await waitForUpdates(world, await updateAll(market, () => 201n));
   const basesOf = async (body = {}) =>
     (await world.batch(body)).results.map((each) => ('quote' in each ? each.quote.basis : undefined));
+  let hundredths = 200n;
   await expect
     .poll(async () => {
-      // Builders go on sending: a source that was not connected yet missed the frame of the update.
-      market.builder.sendFrames();
+      // A quote names those that held its price when it was read, which of a new price both do once both are connected.
+      hundredths += 1n;
+      await waitForUpdates(world, await updateAll(market, () => hundredths));
       return (await basesOf()).map((basis) => [basis?.kind, basis?.sources?.toSorted()]);
     })
     .toEqual(market.pools.map(() => ['live', ['relayer', 'titan']]));
