@@ -24,18 +24,15 @@ test('one process reads the updates for all; another one takes over', async () =
     expect.poll(async () => kindsOf(await own.batch(api))).toEqual(['live', 'live']);
   await updateAll(200n);
   for (const api of [...others, own.quotes]) await untilLive(api);
-  expect(await own.readers()).toBe(1);
-  await own.stopQuotes();
-  await expect.poll(own.readers).toBe(0);
+  await expect.poll(own.readers).toBe(1);
+  await Promise.all([own.stopQuotes(), expect.poll(own.readers, { interval: 20 }).toBe(0)]);
   await expect.poll(own.readers).toBe(1);
   await builder.buildBlock();
   await updateAll(201n);
   for (const api of others) await untilLive(api);
 });
 
-test('what the last reader made of updates holds on in the next one, until these are cancelled there', {
-  timeout: 30_000,
-}, async () => {
+test('what the last reader made of updates holds on in the next one, until these are cancelled there', async () => {
   const own = await startOwnWorld({ flatPools: 2, packedPools: 0 });
   onTestFinished(() => own.stop());
   const key = await own.issue(true);
@@ -48,11 +45,12 @@ test('what the last reader made of updates holds on in the next one, until these
   const wait = { interval: 20 };
   const kinds = async () => kindsOf(await own.batch(next));
   const bid = async () => (await own.batch(next)).results.map((result) => 'quote' in result && result.quote.bidAdj)[0];
+  const untilReaders = (count: number) => expect.poll(own.readers, wait).toBe(count);
   const until = (wanted: readonly string[]) => expect.poll(kinds, wait).toEqual(wanted);
   const [first, second] = [await updateOf(one, 200n), await updateOf(two, 200n)];
   await until(['live', 'live']);
-  await own.stopQuotes();
-  await expect.poll(own.readers, wait).toBe(1);
+  await Promise.all([own.stopQuotes(), untilReaders(0)]);
+  await untilReaders(1);
   expect(await kinds()).toEqual(['live', 'live']);
   const before = await bid();
   const third = await updateOf(one, 203n);
