@@ -15,7 +15,7 @@ const liveIn = ({ number }: Part) =>
   vi.waitFor(async () => {
     for (const { basis } of await quotesOf(world))
       expect(basis).toMatchObject({ kind: 'live', targetBlockNumber: Number(number) });
-  }, 5_000);
+  });
 const all = (kind: string) => world.market.pools.map(() => kind);
 const isWarned = () => Object.values(world.api.warnings()).some((text) => text.includes('(lagging)'));
 
@@ -27,12 +27,10 @@ async function seal(): Promise<void> {
   await vi.waitFor(async () => {
     const { headers } = await world.api.batch({ pools, basis: 'committed' });
     expect(headers.get('X-Block-Number')).toBe(String(number));
-  }, 5_000);
+  });
 }
 
-test('a node that has the state of the head in the next block is left out after some blocks, and back at its first part', {
-  timeout: 60_000,
-}, async () => {
+test('a node that has the state of the head in the next block is left out after some blocks, and back at its first part', async () => {
   await quotesAfter(world, await world.price(200n));
   await seal();
   world.node.trap({ kind: 'oldState', blocks: 0n });
@@ -43,7 +41,7 @@ test('a node that has the state of the head in the next block is left out after 
   }
   for (let block = 0; block < 3; block += 1) {
     await world.price(190n + BigInt(block));
-    await vi.waitFor(async () => expect([await kindsOf(), isWarned()]).toEqual([all('committed'), true]), 5_000);
+    await vi.waitFor(async () => expect([await kindsOf(), isWarned()]).toEqual([all('committed'), true]));
     await seal();
     expect(await kindsOf()).toEqual(all('committed'));
   }
@@ -60,7 +58,7 @@ test('a node with state of blocks below is left out at once', async () => {
   world.node.trap({ kind: 'oldState', blocks: 2n });
   for (let block = 0; block < 3; block += 1) {
     await world.price(190n + BigInt(block));
-    await vi.waitFor(async () => expect(await kindsOf()).toEqual(all('committed')), 5_000);
+    await vi.waitFor(async () => expect(await kindsOf()).toEqual(all('committed')));
     await seal();
     expect(await kindsOf()).toEqual(all('committed'));
   }

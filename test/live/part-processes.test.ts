@@ -55,7 +55,16 @@ async function openApis(count: number) {
   const { config, served } = world;
   const clock = new PartClock();
   const chain = { chain: config, directory: fixedDirectory(served) };
-  const open = () => startStreamApi({ ...chain, sharedBy, now: clock.now });
+  const open = async () => {
+    let used = 0;
+    const count = (_kind: string, outcome: string) => {
+      if (outcome === 'used') used += 1;
+    };
+    const nothing = () => undefined;
+    const observeLive = () => ({ count, skipped: nothing, suspended: nothing, sealed: nothing });
+    /** `used`: how often a part was shown to it, by a node or another process. */
+    return { ...(await startStreamApi({ ...chain, sharedBy, now: clock.now, observeLive })), used: () => used };
+  };
   const apis = await Promise.all(Array.from({ length: count }, open));
   for (const api of apis) onTestFinished(() => api.stop());
   // Until it is known of each pool how its depth is found, and how its tokens move.
@@ -91,14 +100,14 @@ test.each([1, 4])('with %i processes, a part costs three calls at most', async (
 test.each([1, 3])('with %i processes, parts in which nothing happens soon cost no call', async (count) => {
   const { apis } = await openApis(count);
   const quotesOfAll = () => Promise.all(apis.map((api) => quotesOf(world, {}, batchesOf(api))));
-  /** Shows a part in which nothing happens. @returns how many calls were made until all processes quote after it */
+  /** Shows a part in which nothing happens. @returns how many calls were made until all processes know it */
   const callsOfNext = async () => {
     const before = callsAtParts();
+    const known = apis.map((api) => api.used());
     const { number } = await world.node.nextPart();
-    const basis = { kind: 'live', targetBlockNumber: Number(number), sourceAgeMs: 0 };
-    await vi.waitFor(async () => {
-      for (const quote of (await quotesOfAll()).flat()) expect(quote).toMatchObject({ basis });
-    });
+    await vi.waitUntil(() => apis.every((api, index) => api.used() > (known[index] ?? 0)), { interval: 5 });
+    const basis = { kind: 'live', targetBlockNumber: Number(number) };
+    for (const quote of (await quotesOfAll()).flat()) expect(quote).toMatchObject({ basis });
     return callsAtParts() - before;
   };
   while (world.node.part().index > 2) await showParts(apis, 1);

@@ -12,17 +12,22 @@ export async function quotesOf(world: PartWorld, body: object = {}, of?: Batches
   });
 }
 
-/** Asks until all quotes are live after a part. Where a call came before its push, the index may be unknown. */
+/**
+ * Asks until all quotes are live after a part. Where a call came before its push, the index may be unknown: those of a
+ * part with prices of all pools are not of a part of the block before any price.
+ */
 export async function quotesAfter(
   world: PartWorld,
-  { number, index }: Part,
+  { number, index, transactions }: Part,
   of?: Batches,
 ): Promise<readonly LiveQuote[]> {
+  const isPriced = transactions.length === world.market.pools.length;
   return vi.waitFor(async () => {
     const all = await quotesOf(world, {}, of);
-    for (const { basis } of all) {
+    for (const { basis, priceProviderStatus } of all) {
       expect(basis).toMatchObject({ kind: 'live', targetBlockNumber: Number(number) });
       expect([index, null]).toContain(basis?.source?.part);
+      if (isPriced) expect(priceProviderStatus).not.toBe('feed_down');
     }
     return all;
   });

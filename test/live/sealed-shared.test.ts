@@ -55,7 +55,7 @@ test('what one process compares decides in all, and capture counts it', async ()
     one.noteFees(blockOf(number), 7n);
     for (const pool of POOLS) one.note(snapshotOf(pool, blockOf(number), 'sealed'));
     expect([other.isDivergent, found.length > 0]).toEqual([true, true]);
-  }, 10_000);
+  });
   const [{ blockNumber = 0n } = {}] = found;
   expect(found[0]).toEqual({ blockNumber, timestamp: timeOf(blockNumber), same: [], different: POOLS });
 });
@@ -71,5 +71,5 @@ test('what one process reads of fees says to others that a node lags', async () 
     heads.push(blockOf(number));
     sealed.noteFees(blockOf(number), 100n * number);
     expect(outcomes).toContain('lagging');
-  }, 10_000);
+  });
 });

@@ -10,7 +10,7 @@ import type { ChainConfig } from '../../config/chains-schema.ts';
 import { LimitsConfig } from '../../config/limits-schema.ts';
 import type { StreamConfig } from '../../config/stream-schema.ts';
 import type { QuoteOptions } from '../../quoting/chain-bounds.ts';
-import { openChain, processClock } from '../../quoting/open-chain.ts';
+import { type ChainDeps, openChain, processClock } from '../../quoting/open-chain.ts';
 import type { PoolDirectory } from '../../quoting/pools/pool-directory.ts';
 import { ReadSharing } from '../../quoting/sharing/read-sharing.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -35,6 +35,7 @@ export interface StreamApiOptions {
   readonly limits?: LimitsConfig;
   /** The clock that quotes are read by. Default: that of the process. */
   readonly now?: Clock;
+  readonly observeLive?: ChainDeps['observeLive'];
 }
 
 /** Notes how long the quickest answer about the time took. */
@@ -62,7 +63,7 @@ function listingOf(chainId: number, directory: PoolDirectory) {
 
 /** Streams and quotes of a chain over a real server; `good` is a valid key. */
 export async function startStreamApi({ chain, directory, ...options }: StreamApiOptions) {
-  const { quotes = { ...stillQuotes, minRefreshMs: 50 }, now = processClock } = options;
+  const { quotes = { ...stillQuotes, minRefreshMs: 50 }, now = processClock, observeLive } = options;
   const logger = createLogger('test', 'silent');
   const calls: string[] = [];
   const lookups: string[] = [];
@@ -75,6 +76,7 @@ export async function startStreamApi({ chain, directory, ...options }: StreamApi
     logger,
     observe: () => ({ lookup: (result, count = 1) => lookups.push(...Array(count).fill(result)) }),
     countCall: (_chainId, method) => calls.push(method),
+    ...(observeLive && { observeLive }),
     now,
   });
   const chains = new Map([[chain.chainId, opened]]);
