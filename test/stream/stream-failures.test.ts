@@ -29,7 +29,7 @@ async function crash(server: FailingWorld['node']): Promise<void> {
   await allFollow();
 }
 
-test('whatever is killed, clients recover, and no quote that they held was wrong', async () => {
+test('whatever is killed, clients recover, and no quote that they held was wrong', { timeout: 300_000 }, async () => {
   const { node, api, redis, postgres } = world;
   await allFollow();
   await crash(node);
@@ -43,10 +43,10 @@ test('whatever is killed, clients recover, and no quote that they held was wrong
   expect(clients.followers.slice(NEWCOMERS).map((follower) => follower.reconnects)).toEqual(
     reconnects.slice(NEWCOMERS),
   );
+  // A busy machine has fewer blocks meanwhile.
+  while (compareWithRest().compared <= FOLLOWERS * 50) await allFollow();
   expect(clients.followers.flatMap(({ faults }) => faults)).toEqual([]);
-  const { compared, wrong } = compareWithRest();
-  expect(wrong).toEqual([]);
-  expect(compared).toBeGreaterThan(FOLLOWERS * 50);
+  expect(compareWithRest().wrong).toEqual([]);
 });
 
 /** Compares all that clients ever held for a block with what REST said at that block. */

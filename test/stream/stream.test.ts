@@ -72,15 +72,15 @@ test('resumes after the last message; an id of other pools is a gap', async () =
 test('a pool of which clients heard is read when the block comes: a request finds it there', async () => {
   const [first] = world.pools;
   await world.restQuote(first.address, true);
+  const { requested, warmer } = world.api.chain;
+  let warmed = -1;
+  warmer.onResult((result) => {
+    if (result?.kind === 'depths') warmed = Number(result.block.number);
+  });
   await movePrice(world, first, 2_050);
   const block = await world.blockNow();
-  const { requested } = world.api.chain;
   expect(requested.list().map(({ address }) => address)).toContain(first.address);
-  await new Promise<void>((resolve) => {
-    world.api.chain.warmer.onResult((round) => {
-      if (round?.kind === 'depths' && Number(round.block.number) >= block) resolve();
-    });
-  });
+  await expect.poll(() => warmed, WAIT).toBeGreaterThanOrEqual(block);
   const before = world.api.lookups.length;
   await world.restQuote(first.address, true);
   expect(world.api.lookups.slice(before)).toEqual(['cached']);
