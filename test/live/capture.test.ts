@@ -3,7 +3,7 @@ import { type LivePool, ONE } from '../../devnet/live/live-pools.ts';
 import { startRpcProxy } from '../../devnet/rpc-proxy.ts';
 import { startedWorld } from '../harness/open-world.ts';
 import { startCapturedWorld } from './captured-world.ts';
-import { updateAll, waitForUpdates } from './live-world.ts';
+import { updateAll, waitForLive, waitForUpdates } from './live-world.ts';
 
 /*
  * What capture says of pools whose prices live with a builder: the listing follows the rule of quotes,
@@ -43,9 +43,9 @@ const captured = async () => {
   return new Map(rows.map((row) => [row.pool, row]));
 };
 
-/** What the API quotes now. */
+/** What the API quotes once all pools are live. */
 const quotes = async () => {
-  const { results } = await world.batch();
+  const { results } = await waitForLive(world);
   return results.map((result) => {
     if (!('quote' in result)) throw new Error(result.error.error);
     return result.quote;

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { createPublicClient, http, type PublicClient } from 'viem';
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test, vi } from 'vitest';
 import type { z } from 'zod';
 import type { RoutePlan } from '../../api/route/route-response.ts';
 import type { LivePool } from '../../devnet/live/live-pools.ts';
@@ -155,13 +155,13 @@ test('committed quotes and plans have no overrides: a call at the head sees what
   const updates = await updateAll(market, () => 200n);
   await waitForUpdates(world, updates);
   market.builder.setLanding('every');
-  await market.builder.buildBlock();
-  const { results, overrides } = await world.batch({ basis: 'committed', include: 'stateOverride' });
-  expect(overrides).toBeNull();
-  const { quote } = results[0] as { quote: LiveQuote };
-  expect(quote).toMatchObject({
-    priceProviderStatus: 'healthy',
-    basis: { kind: 'committed', targetBlockNumber: null },
+  const { number } = await market.builder.buildBlock();
+  const { quote } = await vi.waitFor(async () => {
+    const { results, overrides } = await world.batch({ basis: 'committed', include: 'stateOverride' });
+    const first = results[0] as { readonly quote: LiveQuote };
+    const basis = { kind: 'committed', blockNumber: Number(number), targetBlockNumber: null };
+    expect([first.quote, overrides]).toMatchObject([{ priceProviderStatus: 'healthy', basis }, null]);
+    return first;
   });
   expect(await single(quote.poolAddress, '&basis=committed')).toMatchObject({ overrides: null });
   const { token0, token1 } = market;

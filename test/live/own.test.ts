@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 import { type Hex, keccak256, parseTransaction } from 'viem';
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test, vi } from 'vitest';
 import { priceAround } from '../../devnet/live/live-market.fixture.ts';
 import type { LivePool } from '../../devnet/live/live-pools.ts';
 import { createMaker, type QuoteUpdate } from '../../devnet/live/maker.ts';
@@ -31,10 +31,15 @@ const pools = () => world.market.pools;
 const LIVE = ['live', 'live', 'live', 'live'];
 const COMMITTED = ['committed', 'committed', 'committed', 'committed'];
 
-async function untilKinds(kinds: readonly string[]) {
-  await expect.poll(async () => kindsOf(await world.batch()), { interval: 20 }).toEqual(kinds);
-  return world.batch();
-}
+const untilKinds = (kinds: readonly string[]) =>
+  vi.waitFor(
+    async () => {
+      const batch = await world.batch();
+      expect(kindsOf(batch)).toEqual(kinds);
+      return batch;
+    },
+    { interval: 20 },
+  );
 
 test('updates of keys that publish make quotes live, with exactly their words', async () => {
   const key = await world.issue(true);
