@@ -42,7 +42,10 @@ export const HTTP_RELAYER = 31339;
 
 /** Pauses between dials; those of production are longer. */
 const DIAL = { minPauseMs: 100, maxPauseMs: 400 };
-/** No pause of a busy machine loses such a lease. */
+/**
+ * No pause of a busy machine loses such a lease, nor a job its lock, which BullMQ prolongs by the wall clock: not while
+ * that stands still. A job without a lock runs again.
+ */
 const LEASE_MS = 60_000;
 /** For tests in which a worker loses its lease. */
 export const SHORT_LEASE_MS = 1_000;

@@ -33,8 +33,8 @@ export type Delivery = {
 
 /** A worker without the lease tries to take it at intervals of this part of the lease's duration. */
 const POLL_SHARE = 1 / 8;
-/** About how long a job of a crashed worker stays out of the queue. */
-const JOB_LOCK_MS = 1_500;
+/** For about this part of the lease's duration a job of a crashed worker stays out of the queue. */
+const JOB_LOCK_SHARE = 3 / 4;
 const RETRY_AFTER_CONNECTION_LOSS_MS = 100;
 /** How long a job that was handed back stays out of the queue: a worker that closes would take it again and again. */
 const HAND_BACK_MS = 20;
@@ -127,7 +127,7 @@ async function hold({ redis, logger, leaseMs, signal }: Runner, lease: Lease): P
  * Works a queue. A job that the lease no longer covers goes back to the queue, for the worker that holds the lease now.
  */
 function startWorker(
-  { endpoint, redis, keys, logger, concurrency }: Runner,
+  { endpoint, redis, keys, logger, concurrency, leaseMs }: Runner,
   lease: Lease,
   delivery: Delivery,
 ): Worker<EndpointJob> {
@@ -142,12 +142,13 @@ function startWorker(
       throw new DelayedError();
     }
   };
+  const lockMs = leaseMs * JOB_LOCK_SHARE;
   const worker = new Worker<EndpointJob>(endpoint.id, work, {
     connection: redis,
     prefix: keys.prefix,
     concurrency,
-    lockDuration: JOB_LOCK_MS,
-    stalledInterval: JOB_LOCK_MS,
+    lockDuration: lockMs,
+    stalledInterval: lockMs,
     maxStalledCount: 3,
     runRetryDelay: RETRY_AFTER_CONNECTION_LOSS_MS,
   });
