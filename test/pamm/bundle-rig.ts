@@ -1,10 +1,8 @@
-import { BundleState } from '../../builders/submit/bundle/bundle-state.ts';
-import { EndpointQueues } from '../../builders/submit/queue/endpoint-queue.ts';
 import type { Hex } from '../../builders/submit/quote-update.ts';
-import { createLogger } from '../../runtime/logger.ts';
 import { createRedisDatabase } from '../harness/redis.ts';
 import { eventually } from './eventually.ts';
 import { holdAcks } from './hold-acks.ts';
+import { queueSubmission } from './queue-submission.ts';
 import { BSC, type Mocks, type PammAnswer, type PammBody, type Rig, startMocks, startRig } from './rig.ts';
 import { newUuid, signedTx, submissionOf } from './sample-updates.ts';
 
@@ -35,7 +33,8 @@ type Said = Omit<PammAnswer['providers'][number], 'provider'>;
 export class BundleRig {
   readonly rig: Rig;
   readonly #mocks: Mocks;
-  #nonce = 0;
+  /** That of nonce 0 is in the bodies of `createBodies`. */
+  #nonce = 1;
 
   constructor(rig: Rig, mocks: Mocks) {
     this.rig = rig;
@@ -70,8 +69,7 @@ export class BundleRig {
   }
 
   /**
-   * Holds the builder with one push, so that later ones wait until `release`. By its arrival the push has a minute,
-   * which no push has that comes over HTTP: a busy machine may take longer than three seconds until then.
+   * Holds the builder with one push, so that later ones wait until `release`. The push has a minute.
    */
   async occupy(): Promise<{ readonly flying: PammBody; readonly release: () => void }> {
     const release = holdAcks(this.#mocks.bundle);
@@ -79,12 +77,7 @@ export class BundleRig {
     const { replacementUuid, maxTimestamp } = flying;
     const update = { chainId: BSC, tx: flying.tx as Hex, replacementUuid: replacementUuid as Hex };
     const submission = submissionOf({ ...update, maxTimestamp: BigInt(maxTimestamp ?? 0) }, Date.now() + 60_000);
-    const endpointId = this.#mocks.endpointId('bundle');
-    const { redis, keys } = this.rig;
-    await new BundleState(redis, keys, endpointId).enqueue(submission, Date.now());
-    const queues = new EndpointQueues(redis, keys.prefix, createLogger('test', 'silent'));
-    await queues.add(endpointId, submission);
-    await queues.close();
+    await queueSubmission(this.rig, this.#mocks, 'bundle', submission);
     await eventually(() => this.sentTxs().includes(flying.tx));
     return { flying, release };
   }

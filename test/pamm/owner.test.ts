@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
+import { BundleRig } from './bundle-rig.ts';
 import { eventually } from './eventually.ts';
-import { holdAcks } from './hold-acks.ts';
 import { BSC, ETHEREUM, OTHER_KEY, type PammBody, ROTATED_KEY } from './rig.ts';
 import { stopWallClock } from './stopped-clock.ts';
 import { pammWorld } from './world.ts';
@@ -38,23 +38,20 @@ test.each([
 });
 
 test("another key's cancel neither removes a push that waits at the bundle builder nor guards against the next", async () => {
-  const { state } = mocks.bundle;
-  const release = holdAcks(mocks.bundle);
-  await rig.submit(BSC, bodies.bsc({ blockNumber: 20, responseTimeoutMs: 0 }));
-  await eventually(() => state.received.length > 0);
-  const waiting = bodies.bsc({ blockNumber: 21 });
+  const bundles = new BundleRig(rig, mocks);
+  const { release } = await bundles.occupy();
+  const waiting = bodies.bsc({ blockNumber: 101 });
   const answer = accepted(BSC, waiting);
-  const queue = rig.keys.bundle(mocks.endpointId('bundle')).waiting;
-  await eventually(async () => Boolean(await rig.redis.hexists(queue, waiting.replacementUuid)));
+  await bundles.waits(waiting);
   for (const changes of [{ tx: '0x' }, { blockNumber: 1_000 }]) {
     const foreign = await rig.submit(BSC, { ...waiting, ...changes, replacementSeqNumber: 1_000 }, OTHER_KEY);
     expect(foreign.providers).toMatchObject([FOREIGN, FOREIGN, FOREIGN]);
   }
   release();
   expect(await answer).toEqual([true, true, true]);
-  expect(await accepted(BSC, { ...waiting, blockNumber: 22, replacementSeqNumber: 2 })).toEqual([true, true, true]);
+  expect(await accepted(BSC, { ...waiting, blockNumber: 102, replacementSeqNumber: 2 })).toEqual([true, true, true]);
   for (const builder of ['stream', 'relayer'] as const) expect(sent(builder, waiting)).toEqual(['1', '2']);
-  expect(mocks.bundle.state.received.map(({ blockNumber }) => blockNumber)).toEqual(['20', '21', '22']);
+  expect(mocks.bundle.state.received.map(({ blockNumber }) => blockNumber)).toEqual(['100', '101', '102']);
 });
 
 test('a rotated key keeps the uuids of its holder; on another chain a uuid is another', async () => {
