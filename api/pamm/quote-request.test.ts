@@ -104,10 +104,12 @@ describe('the response deadline', () => {
     // The client's own share is in it, and what other work takes: a response without much of both shows the deadline.
     await eventually(async () => {
       const startedAt = performance.now();
-      const answer = await prompt.submit(ETHEREUM, bodies.ethereum(changes));
+      const { data, response } = await prompt.send(ETHEREUM, bodies.ethereum(changes));
       const tookMs = performance.now() - startedAt;
+      // A process that stands still queues nothing in time.
+      if (response.status === 503) return false;
       expect(tookMs).toBeGreaterThan(limitMs - 20);
-      expect(answer.providers[0]).toEqual({
+      expect(data?.providers[0]).toEqual({
         provider: `titan:${mocks.titan.streamUrl}`,
         accepted: false,
         pending: true,

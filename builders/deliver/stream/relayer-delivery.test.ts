@@ -108,7 +108,9 @@ test.each([
         const uuids = Array.from({ length: 4 }, () => submissionOf().id.slice(0, 32));
         const updates = plans.map((plan, index) => {
           const replacementUuid: Hex = `0x${uuids[plan.uuid]}`;
-          const submission = submissionOf({ replacementUuid, replacementSeqNumber: BigInt(index + 1) });
+          const update = { replacementUuid, replacementSeqNumber: BigInt(index + 1) };
+          // A minute: a busy machine may take three seconds.
+          const submission = submissionOf(update, Date.now() + 60_000);
           return { ...plan, submission, timeMs: nextTime++ };
         });
         for (const { submission } of updates) await delivery.process(submission);
