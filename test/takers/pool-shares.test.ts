@@ -100,7 +100,7 @@ test('shares are those of the samples of the last 60 minutes, to the minute, rea
   );
   const expectNow = () =>
     expect
-      .poll(() => [shares.of(FIRST), shares.of(SECOND)], { timeout: 10_000, interval: 5 })
+      .poll(() => [shares.of(FIRST), shares.of(SECOND)], { interval: 5 })
       .toEqual([sharesAt(samples, FIRST, wallSecs), sharesAt(samples, SECOND, wallSecs)]);
   await expectNow();
   expect(shares.of(SECOND)).toEqual(UNKNOWN);
