@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { z } from 'zod';
 
 const Text = z.string();
@@ -24,6 +25,20 @@ const NAME = ['blockHash', 'blockNumber', 'transactionHash', 'logIndex', 'addres
 export function nameSame(one: unknown, other: unknown): boolean {
   if (!Array.isArray(one) || !Array.isArray(other) || one.length !== other.length) return false;
   return one.every((log, index) => NAME.every((field) => log?.[field] === other[index]?.[field]));
+}
+
+/** What an answer names. */
+export interface LogDigest {
+  /** Equal for the same logs, in whatever order and how often they come. */
+  readonly names: string;
+  readonly logs: number;
+}
+
+/** Digests an answer that is not kept; undefined when it is none. Without a parser. */
+export function digestLogs(result: unknown): LogDigest | undefined {
+  if (!Array.isArray(result)) return undefined;
+  const names = [...new Set(result.map((log) => NAME.map((field) => log?.[field]).join(' ')))].sort();
+  return { names: createHash('sha256').update(names.join('\n')).digest('base64'), logs: names.length };
 }
 
 /** The part of a receipt that shows which logs a transaction has; null where a node has none. */

@@ -17,7 +17,7 @@ export function logFaultCounter(registry: Registry): (chainId: number, fault: Lo
 export function logComparisonCounter(registry: Registry): (chainId: number, result: Comparison) => void {
   const counter = new Counter({
     name: 'node_log_comparisons_total',
-    help: 'Answers with logs that were compared with those of another node, skipped while it had others, or unanswered by one of both',
+    help: 'Answers with logs that were compared with those of another node, skipped as it had too many others, or unanswered by one of both',
     labelNames: ['chain', 'result'] as const,
     registers: [registry],
   });

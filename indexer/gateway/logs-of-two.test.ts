@@ -1,9 +1,10 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { fakeNodes } from '../../chain/fake-nodes.fixture.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
+import { LaterComparisons, MAX_WAITING_CHARS } from './later-comparisons.ts';
 import { COMPARED_SHARE, LogsOfTwo, WATCHED_MS } from './logs-of-two.ts';
 
-const QUESTION = { method: 'eth_getLogs', params: [{ fromBlock: '0x1', toBlock: '0x1' }] };
+const RANGE = { fromBlock: '0x1', toBlock: '0x1' };
 const HASH = `0x${'1'.repeat(64)}`;
 const OTHER = `0x${'2'.repeat(64)}`;
 const log = (index: number) => ({
@@ -25,6 +26,10 @@ function openWorld() {
     isRefusing: false,
     hasOthers: false,
     asked: [0, 0] as [number, number],
+    /** Requests at a time at the second node: now, and most. */
+    atSecond: { now: 0, most: 0 },
+    /** The first node is lossy in so many more answers. */
+    lossyAnswers: 0,
     leftOut: 0,
     comparisons: [] as string[],
     blamed: [] as { readonly node: number; readonly leftOut: number; readonly invented: number }[],
@@ -34,6 +39,15 @@ function openWorld() {
     world.asked[place] += 1;
     if (world.isRefusing && place === 1) throw new RpcFailure('refused', 'too wide');
     if (world.hasOthers && place === 1) return [log(0), log(1), { ...log(2), blockHash: OTHER, blockNumber: '0x2' }];
+    if (place === 1) {
+      world.atSecond.now += 1;
+      world.atSecond.most = Math.max(world.atSecond.most, world.atSecond.now);
+      await Promise.resolve();
+      world.atSecond.now -= 1;
+    } else if (world.lossyAnswers > 0) {
+      world.lossyAnswers -= 1;
+      return [log(0)];
+    }
     return world.isLossy && place === 0 ? [log(0)] : [log(0), log(1)];
   };
   const rpc = fakeNodes([node(0), node(1)], () => world.now);
@@ -53,7 +67,9 @@ function openWorld() {
       return result;
     }),
   });
-  return { world, rpc, ask: async () => ((await logs.answer(rpc, QUESTION, asNodesDo)) as { result: unknown }).result };
+  const ask = async (filter: object = RANGE) =>
+    ((await logs.answer(rpc, { method: 'eth_getLogs', params: [filter] }, asNodesDo)) as { result: unknown }).result;
+  return { world, rpc, ask };
 }
 
 test('all answers of a node are compared in its first hour, then a share of them', async () => {
@@ -104,14 +120,47 @@ test('a node that gets a block between two requests left nothing out', async () 
   expect([await answer, world.leftOut]).toEqual([[log(0), log(1)], 0]);
 });
 
-test('at most two answers at a time are compared with those of a node, and it is counted how many more were to be', async () => {
+const askTen = (ask: () => Promise<unknown>) => Promise.all(Array.from({ length: 10 }, () => ask()));
+
+test('at most two answers at a time are compared with those of a node; the others wait for theirs', async () => {
   const { world, ask } = openWorld();
-  await Promise.all(Array.from({ length: 10 }, ask));
-  expect(world.asked).toEqual([10, 2]);
-  expect(world.comparisons.sort()).toEqual([...Array(2).fill('compared'), ...Array(8).fill('skipped')]);
+  await askTen(ask);
+  await vi.waitUntil(() => world.comparisons.length === 10);
+  expect(world.comparisons).toEqual(Array(10).fill('compared'));
+  expect([world.asked, world.atSecond]).toEqual([[10, 10], { now: 0, most: 2 }]);
   Object.assign(world, { now: WATCHED_MS });
-  await Promise.all(Array.from({ length: 10 }, ask));
+  await askTen(ask);
   expect(world.comparisons).toHaveLength(10);
+});
+
+test('a node is blamed for an answer that had to wait, also if it gives the logs by then', async () => {
+  const { world, ask } = openWorld();
+  world.lossyAnswers = 10;
+  const answers = await askTen(ask);
+  const lacking = answers.filter((logs) => JSON.stringify(logs) === JSON.stringify([log(0)]));
+  expect(lacking.length).toBeGreaterThan(5);
+  await vi.waitUntil(() => world.comparisons.length === 10);
+  expect(world.leftOut).toBeGreaterThanOrEqual(lacking.length);
+  expect(new Set(world.blamed.map((each) => JSON.stringify(each)))).toEqual(
+    new Set([JSON.stringify({ node: 0, leftOut: 1, invented: 0 })]),
+  );
+});
+
+test('logs of a new block do not wait for their comparison', async () => {
+  const { world, ask } = openWorld();
+  await askTen(() => ask({ blockHash: HASH }));
+  expect(world.comparisons.toSorted()).toEqual([...Array(2).fill('compared'), ...Array(8).fill('skipped')]);
+});
+
+test('as many characters of questions wait as there is room for', () => {
+  const later = new LaterComparisons();
+  const [first, second] = fakeNodes([async () => null, async () => null], () => 0).endpoints;
+  if (!first || !second) throw new Error('no nodes');
+  const params = ['a'.repeat(MAX_WAITING_CHARS / 2 - 100)];
+  const comparison = { question: { method: 'eth_getLogs', params }, first, second, given: { names: '', logs: 0 } };
+  expect([1, 2, 3].map(() => later.add(comparison))).toEqual([true, true, false]);
+  expect(later.take()).toEqual(comparison);
+  expect([1, 2].map(() => later.add(comparison))).toEqual([true, false]);
 });
 
 test('logs of another block than was asked for, of the second node, are its fault, not of the first', async () => {

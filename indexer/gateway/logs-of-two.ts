@@ -1,26 +1,22 @@
 import { z } from 'zod';
 import { ableNodes } from '../../chain/able-nodes.ts';
-import { ChainRpc } from '../../chain/chain-rpc.ts';
+import type { ChainRpc } from '../../chain/chain-rpc.ts';
 import type { RpcEndpoint } from '../../chain/rpc-endpoint.ts';
-import { RpcFailure } from '../../chain/rpc-failure.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import type { Logger } from '../../runtime/logger.ts';
 import { blockOfLogs, type NodeAnswer, type NodeQuestion } from './answer-request.ts';
-import { inOrder, type LogFault, logsOf, missingIn, type NodeLog, nameSame } from './compare-logs.ts';
-import { judgeLogs } from './judge-logs.ts';
+import { digestLogs, inOrder, logsOf, nameSame } from './compare-logs.ts';
+import { type LaterComparison, LaterComparisons } from './later-comparisons.ts';
 import { LogPlaces } from './log-places.ts';
-import { countMisplaced } from './logs-asked.ts';
+import { type AskedNodes, NodeJudge, type NodeJudgeDeps } from './node-judge.ts';
 
-/** What became of an answer that was to be compared; `unanswered`: one of both nodes gave no logs in time. */
+/**
+ * What became of an answer that was to be compared. `skipped`: too many waited for it, or it is of one new block;
+ * `unanswered`: one of both nodes gave no logs in time.
+ */
 export type Comparison = 'compared' | 'skipped' | 'unanswered';
 
-export interface LogsOfTwoDeps {
-  /** Counts logs that a node did not give, or should not have. */
-  readonly count: (fault: LogFault, logs: number) => void;
+export interface LogsOfTwoDeps extends NodeJudgeDeps {
   readonly countComparison: (result: Comparison) => void;
-  /** Takes note of a node that left logs out, or invented some. */
-  readonly blame: (node: RpcEndpoint, logs: { readonly leftOut: number; readonly invented: number }) => void;
-  readonly logger: Pick<Logger, 'warn'>;
   readonly now: Clock;
   /** 0 to 1. */
   readonly random: () => number;
@@ -34,26 +30,33 @@ const BlockNumber = z.object({ number: z.string() });
 export const WATCHED_MS = 3_600_000;
 /** Share of the answers of other nodes that are compared. */
 export const COMPARED_SHARE = 0.05;
-/** Most comparisons at a time at one node, beyond which answers are not compared: it may have a limit of requests. */
+/** Most comparisons at a time at one node, beyond which answers wait for theirs: it may have a limit of requests. */
 const MAX_AT_A_TIME = 2;
-/** An answer waits for the second node for this long. */
-const SECOND_MS = 2_000;
 
 /**
  * Compares logs that two nodes give: a node may leave logs out with status 200. Where they differ, receipts decide. The
  * answer is that of the nodes as they are asked for anything, with what it lacks and without what was invented. A node
  * that was wrong is not asked for a while. What the second node fails to do costs nothing but its part
- * of the comparison.
+ * of the comparison. An answer that has to wait for its comparison is given as it is: what it lacked is not filled in,
+ * but its node is blamed.
  */
 export class LogsOfTwo {
   readonly #deps: LogsOfTwoDeps;
+  readonly #judge: NodeJudge;
   /** Until when all answers of a node are compared. */
   readonly #watchedUntil = new Map<RpcEndpoint, number>();
   readonly #comparing = new Map<RpcEndpoint, number>();
   readonly #places = new LogPlaces();
+  readonly #later = new LaterComparisons();
+  #isComparingLater = false;
 
   constructor(deps: LogsOfTwoDeps) {
     this.#deps = deps;
+    const blame: NodeJudgeDeps['blame'] = (node, logs) => {
+      this.#watchedUntil.set(node, deps.now() + WATCHED_MS);
+      deps.blame(node, logs);
+    };
+    this.#judge = new NodeJudge({ ...deps, blame });
   }
 
   /** Answers `eth_getLogs`. @param ask asks the nodes, in their order */
@@ -61,21 +64,68 @@ export class LogsOfTwo {
     const question = { ...asked, blockNumber: asked.blockNumber ?? this.#places.numberOf(blockOfLogs(asked) ?? '') };
     const nodes = ableNodes(rpc.endpoints, question).endpoints.filter(({ breaker }) => !breaker.isOpen);
     const [first, second] = nodes;
-    const comparing = (second && this.#comparing.get(second)) ?? 0;
     const isDue = first !== undefined && second !== undefined && this.#isDue(first);
-    if (!isDue || comparing >= MAX_AT_A_TIME) {
-      if (isDue) this.#deps.countComparison('skipped');
-      return ask(question, (result, node) => {
-        this.#assertPlaced(question, result, node);
-        this.#places.noteLogs(node, result);
-      });
-    }
-    this.#comparing.set(second, comparing + 1);
+    if (isDue && this.#hasTime(second)) return this.#counted(second, () => this.#compared(second, question, ask));
+    let given = first;
+    const answer = await ask(question, (result, node) => {
+      this.#judge.assertPlaced(question, result, node);
+      this.#places.noteLogs(node, result);
+      given = node;
+    });
+    if (isDue && given) this.#compareSoon({ question, first: given, second }, answer);
+    return answer;
+  }
+
+  #hasTime(node: RpcEndpoint): boolean {
+    return (this.#comparing.get(node) ?? 0) < MAX_AT_A_TIME;
+  }
+
+  async #counted<T>(second: RpcEndpoint, compare: () => Promise<T>): Promise<T> {
+    const add = (change: number) => this.#comparing.set(second, (this.#comparing.get(second) ?? 0) + change);
+    add(1);
     try {
-      return await this.#compared(second, question, ask);
+      return await compare();
     } finally {
-      this.#comparing.set(second, (this.#comparing.get(second) ?? 1) - 1);
+      add(-1);
+      this.#compareNext();
     }
+  }
+
+  /** Not what is asked of a block by its hash: it is new, and a node may get it only after it was asked. */
+  #compareSoon(of: AskedNodes, answer: NodeAnswer): void {
+    const given = 'result' in answer ? digestLogs(answer.result) : undefined;
+    if (!given || of.first === of.second) this.#deps.countComparison('unanswered');
+    else if (blockOfLogs(of.question) !== undefined || !this.#later.add({ ...of, given }))
+      this.#deps.countComparison('skipped');
+    this.#compareNext();
+  }
+
+  /** One at a time, so that a node has time for an answer that waits for it. */
+  #compareNext(): void {
+    const { second } = this.#later;
+    if (!second || this.#isComparingLater || !this.#hasTime(second)) return;
+    const next = this.#later.take();
+    if (!next) return;
+    this.#isComparingLater = true;
+    void this.#counted(second, async () => {
+      await this.#compareLater(next).catch((err: unknown) => this.#deps.logger.warn({ err }, 'a comparison failed'));
+      this.#isComparingLater = false;
+    });
+  }
+
+  /** A node that by now gives what it did not give before was wrong all the same: the blocks are final. */
+  async #compareLater({ question, first, second, given }: LaterComparison): Promise<void> {
+    const other = await this.#judge.request(second, question);
+    const found = digestLogs(other);
+    this.#deps.countComparison(found ? 'compared' : 'unanswered');
+    if (!found || found.names === given.names) return;
+    const again = await this.#judge.request(first, question);
+    if (digestLogs(again)?.names === found.names) {
+      const lacking = found.logs - given.logs;
+      // As many logs of other names: at least one was invented.
+      const counts = { leftOut: Math.max(lacking, 0), invented: lacking === 0 ? 1 : Math.max(-lacking, 0) };
+      this.#judge.note(first, counts, logsOf(other)?.[0]?.blockNumber ?? '');
+    } else await this.#judge.judged({ first, second, question }, again, other);
   }
 
   /** Takes note of a block that Ponder reads: logs that a node gave at its number may be of another one. */
@@ -87,16 +137,16 @@ export class LogsOfTwo {
     // A block that no node has was reorganised away.
     const number = await request.catch(() => placed.blockNumber);
     if (Number(number) !== Number(placed.blockNumber))
-      this.#note(placed.node, { leftOut: 0, invented: placed.logs }, placed.blockNumber);
+      this.#judge.note(placed.node, { leftOut: 0, invented: placed.logs }, placed.blockNumber);
   }
 
   async #compared(second: RpcEndpoint, question: NodeQuestion, ask: AskNodes): Promise<NodeAnswer> {
     let first = second;
     const asked = ask(question, (result, node) => {
-      this.#assertPlaced(question, result, node);
+      this.#judge.assertPlaced(question, result, node);
       first = node;
     });
-    const [answer, other] = await Promise.all([asked, this.#request(second, question)]);
+    const [answer, other] = await Promise.all([asked, this.#judge.request(second, question)]);
     const given = 'result' in answer ? answer.result : undefined;
     // The first node may have failed, so that the second one gave both.
     const isUnanswered = other === undefined || first === second;
@@ -106,19 +156,8 @@ export class LogsOfTwo {
       return answer;
     }
     if (nameSame(given, other)) return answer;
-    const [logs, others] = [logsOf(given), logsOf(other)];
-    if (!logs || !others) return answer;
-    const [lacking, surplus] = [missingIn(others, logs), missingIn(logs, others)];
-    if (lacking.length + surplus.length === 0) return { result: inOrder(logs) };
-    const [found, doubted] = [await judgeLogs(lacking, second, first), await judgeLogs(surplus, first, second)];
-    for (const fault of ['disputed', 'unclear'] as const) this.#count(fault, [...found[fault], ...doubted[fault]]);
-    await this.#blame(first, question, { leftOut: found['left out'], invented: doubted.invented });
-    await this.#blame(second, question, { leftOut: doubted['left out'], invented: found.invented });
-    return { result: inOrder([...missingIn(logs, doubted.invented), ...found['left out'], ...found.disputed]) };
-  }
-
-  #count(fault: LogFault, logs: readonly NodeLog[]): void {
-    if (logs.length > 0) this.#deps.count(fault, logs.length);
+    const logs = await this.#judge.judged({ first, second, question }, given, other);
+    return logs ? { result: inOrder(logs) } : answer;
   }
 
   #isDue(node: RpcEndpoint): boolean {
@@ -126,48 +165,5 @@ export class LogsOfTwo {
     const watchedUntil = this.#watchedUntil.get(node) ?? now() + WATCHED_MS;
     this.#watchedUntil.set(node, watchedUntil);
     return now() < watchedUntil || random() < COMPARED_SHARE;
-  }
-
-  async #blame(
-    node: RpcEndpoint,
-    question: NodeQuestion,
-    { leftOut, invented }: Readonly<Record<'leftOut' | 'invented', readonly NodeLog[]>>,
-  ): Promise<void> {
-    if (leftOut.length + invented.length === 0) return;
-    // It may have got the block only now.
-    const again = leftOut.length > 0 ? logsOf(await this.#request(node, question)) : [];
-    if (invented.length === 0 && again && missingIn(leftOut, again).length === 0) return;
-    const [{ blockNumber } = { blockNumber: '' }] = [...leftOut, ...invented];
-    this.#note(node, { leftOut: leftOut.length, invented: invented.length }, blockNumber);
-  }
-
-  /** @throws RpcFailure `malformed` for logs of other blocks than were asked for */
-  #assertPlaced(question: NodeQuestion, result: unknown, node: RpcEndpoint): void {
-    const misplaced = countMisplaced(question, result);
-    if (misplaced === 0) return;
-    this.#note(node, { leftOut: 0, invented: misplaced }, '');
-    throw new RpcFailure('malformed', 'a node gave logs of another block than was asked for');
-  }
-
-  /** Undefined where the node fails, or gives logs of other blocks: neither says anything of another node. */
-  async #request(node: RpcEndpoint, question: NodeQuestion): Promise<unknown> {
-    const { method, params } = question;
-    const signal = AbortSignal.timeout(SECOND_MS);
-    const read = (result: unknown) => {
-      this.#assertPlaced(question, result, node);
-      return result;
-    };
-    return new ChainRpc([node]).requestOptional(method, params, read, signal).catch(() => undefined);
-  }
-
-  #note(node: RpcEndpoint, counts: { readonly leftOut: number; readonly invented: number }, blockNumber: string): void {
-    const { logger, now, blame, count } = this.#deps;
-    if (counts.leftOut > 0) count('left out', counts.leftOut);
-    if (counts.invented > 0) count('invented', counts.invented);
-    node.learn({ ability: 'wholeLogs' }, false);
-    this.#watchedUntil.set(node, now() + WATCHED_MS);
-    blame(node, counts);
-    const found = { node: node.label, ...counts, block: Number(blockNumber) };
-    logger.warn(found, 'a node does not give the logs that the chain has: another one is asked first');
   }
 }
