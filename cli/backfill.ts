@@ -70,7 +70,8 @@ async function run(database: pg.Pool, { chains, repair, due, schema, fresh, json
   if (configured.length === 0) throw new ConfigError('CHAINS_CONFIG: no chain has an enabled deployment');
   const inferred = due && inferredFactories(configured);
   const { fromBlocks, attempts } = (repair && (await readRepairs(database, inferred))) ?? {};
-  if (fromBlocks?.size === 0) return printResult(json, { type: 'end', repaired: [] }, 'Nothing to repair.\n');
+  if (fromBlocks?.size === 0)
+    return printResult(json, { type: 'end', repaired: [], repairedSettings: [] }, 'Nothing to repair.\n');
   const chosen = fromBlocks ? [...fromBlocks.keys()] : chains;
   const refetch = chosen === undefined ? null : chainIdsOf(chosen, configured);
   const request = { schema, refetch, fromBlocks, attempts, fresh: fresh === true };
@@ -103,11 +104,17 @@ function describe(report: BackfillReport): string {
     lines.push(
       `${change} before: block ${blockNumber} of chain ${chainId}, ${logIndex === null ? 'new' : `log ${logIndex},`} pool ${pool}`,
     );
+  if (report.repairedSettings === null)
+    lines.push('Which settings it had otherwise is unknown: Postgres took too long.');
+  for (const { chainId, pool, contract, account, settings } of report.repairedSettings ?? [])
+    lines.push(
+      `wrong before: ${settings.join(', ')} of chain ${chainId}, pool ${pool} at ${contract}${account ? ` for ${account}` : ''}`,
+    );
   if (report.attempt > 1)
     lines.push(
       `Repair ${report.attempt} of what the ones before did not end: an indexer waits longer for the next one.`,
     );
-  if (report.repaired?.length !== 0 && report.faultyNodes.length === 0)
+  if ((report.repaired?.length !== 0 || report.repairedSettings?.length !== 0) && report.faultyNodes.length === 0)
     lines.push('Which node left logs out, or invented some, is unknown.');
   for (const { chainId, node } of report.faultyNodes)
     lines.push(`${node} of chain ${chainId} left logs out, or invented some, within the last day.`);

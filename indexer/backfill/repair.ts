@@ -16,6 +16,18 @@ export interface RepairedLog {
   readonly logIndex: number | null;
 }
 
+/** Settings of a pool that two indexes have otherwise. */
+export interface RepairedSettings {
+  readonly chainId: number;
+  readonly pool: Address;
+  /** What holds them: the pool, or an extension of it. */
+  readonly contract: Address;
+  /** Of an entry of an allowlist. */
+  readonly account: Address | null;
+  /** Names of columns. */
+  readonly settings: readonly string[];
+}
+
 /** A factory whose layout is inferred. */
 export interface InferredFactory {
   readonly chainId: number;
@@ -36,7 +48,8 @@ const chainsToRepair = loadStatement<{
   readonly attempt: number;
 }>('./chains-to-repair.sql', import.meta.url);
 const repairedLogs = loadStatement<RepairedLog>('./repaired-logs.sql', import.meta.url);
-/** A repair waits this long for the logs that it names. */
+const repairedSettings = loadStatement<RepairedSettings>('./repaired-settings.sql', import.meta.url);
+/** A repair waits this long for the logs that it names, and again for the settings. */
 const NAMING_LIMIT_MS = 300_000;
 
 /**
@@ -67,6 +80,12 @@ export const inferredFactories = (chains: readonly Pick<ChainConfig, 'chainId' |
     deployments.flatMap(({ poolFactory: factory, layout }) => (storedLayout(layout) ? [{ chainId, factory }] : [])),
   );
 
+/** Of an index and of the one that replaces it. */
+interface ComparedSchemas {
+  readonly before: string;
+  readonly after: string;
+}
+
 /**
  * Compares pools and their events in two indexes, up to the last final block of the older one:
  * the first 100 that are not in both.
@@ -75,13 +94,30 @@ export const inferredFactories = (chains: readonly Pick<ChainConfig, 'chainId' |
  */
 export async function readRepairedLogs(
   database: pg.Pool,
-  { before, after }: { readonly before: string; readonly after: string },
+  { before, after }: ComparedSchemas,
   fromBlocks: ReadonlyMap<number, number>,
   limitMs: number = NAMING_LIMIT_MS,
 ): Promise<readonly RepairedLog[] | null> {
   const values = [[...fromBlocks.keys()], [...fromBlocks.values()]];
   const read = inTransaction(database, 'READ COMMITTED', async (client) =>
     repairedLogs(await allowLongStatements(client, limitMs), values, { before, after }),
+  );
+  return read.catch(() => null);
+}
+
+/**
+ * Compares settings of pools in two indexes, of rows that did not change after the last final block of the older one:
+ * the first 100 that are not equal.
+ *
+ * @returns null where Postgres does not say within the limit
+ */
+export async function readRepairedSettings(
+  database: pg.Pool,
+  { before, after }: ComparedSchemas,
+  chainIds: readonly number[],
+): Promise<readonly RepairedSettings[] | null> {
+  const read = inTransaction(database, 'READ COMMITTED', async (client) =>
+    repairedSettings(await allowLongStatements(client, NAMING_LIMIT_MS), [chainIds], { before, after }),
   );
   return read.catch(() => null);
 }

@@ -12,7 +12,7 @@ import { indexedBlocks } from '../publication/ponder-tables.ts';
 import { type BuildProcess, OtherCodeError, startBuild } from './build-process.ts';
 import { type BackfillPlan, isUnfinished, type PlanRequest, planBackfill, recordServed } from './plan.ts';
 import { behindHeads, countBlocks } from './progress.ts';
-import { type RepairedLog, readRepairedLogs } from './repair.ts';
+import { type RepairedLog, type RepairedSettings, readRepairedLogs, readRepairedSettings } from './repair.ts';
 import { assertNoMissingPools, assertStartBlock, type FollowedFactory, followedFactories } from './start-block.ts';
 
 const REPORT_EVERY_MS = 5_000;
@@ -37,6 +37,8 @@ type Replacement = {
   readonly removable: readonly string[];
   /** Of a repair: logs that the replaced index lacked or should not have had, 100 at most; null where unknown. */
   readonly repaired: readonly RepairedLog[] | null;
+  /** Likewise: settings that it had otherwise. */
+  readonly repairedSettings: readonly RepairedSettings[] | null;
   /**
    * Nodes of the chains of a repair that left logs out, or invented some, within a day.
    * Unknown where another node never showed it.
@@ -143,9 +145,11 @@ async function describeReplacement(
   const faultyNodes = [...(await readFaultyNodes(database))]
     .filter(([chainId]) => repairedFrom.has(chainId))
     .flatMap(([chainId, nodes]) => nodes.map((node) => ({ chainId, node })));
-  const isRepair = before !== null && repairedFrom.size > 0;
-  const repaired = isRepair ? await readRepairedLogs(database, { before, after }, repairedFrom) : [];
-  return { removable: schemas.filter((name) => name !== after), repaired, faultyNodes };
+  const removable = schemas.filter((name) => name !== after);
+  if (before === null || repairedFrom.size === 0) return { removable, repaired: [], repairedSettings: [], faultyNodes };
+  const repaired = await readRepairedLogs(database, { before, after }, repairedFrom);
+  const repairedSettings = await readRepairedSettings(database, { before, after }, [...repairedFrom.keys()]);
+  return { removable, repaired, repairedSettings, faultyNodes };
 }
 
 /** Waits until the index has reached, on every chain, the head that the chain had when the history was complete. */
