@@ -19,6 +19,8 @@ export interface LayoutAdapter {
   readonly prices: PriceReader;
   readonly state: StateReader;
   readonly stopLoss: StopLossReader;
+  /** What pools of this layout have set at guards. */
+  readonly guardSettings: Readonly<Record<GuardRole, GuardSettingsReader>>;
   readonly unitSwaps: UnitSwapProbe;
   readonly fills: FillProbe;
   readonly storage: StorageReader;
@@ -140,6 +142,21 @@ export interface StopLossReader {
    * @throws Error when these are not answers of a stop loss
    */
   decode(answers: readonly Hex[], immutables: PoolImmutables, timestamp: bigint): StopLossState;
+}
+
+/** Standard extensions that refuse swaps by settings of the pool, by their keys in the chains file. */
+export type GuardRole = 'stopLoss' | 'priceVelocityGuard';
+
+/** Reads what a pool has set at a guard, at one block. */
+export interface GuardSettingsReader {
+  /** Calldata for the guard. */
+  call(pool: Address): Hex;
+  /**
+   * @returns of a stop loss: drawdown (E6), decay per second and timelock (seconds); of a velocity guard: the most
+   * change per block (E18). What was never set is 0.
+   * @throws RangeError when the data end before them
+   */
+  decode(answer: Hex): readonly bigint[];
 }
 
 /** Simulated swaps of {@link SMALLEST_SWAP}, which show whether the guards of a pool close a side. */

@@ -47,7 +47,7 @@ export async function measureAudit({ postgres }: Stores, pools: number, seconds:
   const audit = {
     database,
     target: { rpc, chainId: CHAIN_ID, multicall3: zeroAddress },
-    scope: async () => ({ layouts: new Map([[FACTORY, 'flat']]), allowlists: new Map() }),
+    scope: async () => ({ layouts: new Map([[FACTORY, 'flat']]), extensions: new Map() }),
     onChange: () => undefined,
     wallClock: Date.now,
   };

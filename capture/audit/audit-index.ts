@@ -111,7 +111,8 @@ function outcomeOf(subject: DueSubject, results: readonly CallResult[] | undefin
   const { differsSince, differences, shown } = subject.before;
   return compareFacts(subject.facts, chain, {
     block: subject.block,
-    proven: isLayoutPublic(subject.layout) ? null : (proven.get(subject.factory) ?? NOTHING),
+    isPublic: isLayoutPublic(subject.layout),
+    proven: proven.get(subject.factory) ?? NOTHING,
     differing: differsSince === null ? [] : differences,
     shown,
   });

@@ -3,9 +3,9 @@ import { CallBudget } from '../../chain/read-schedule/call-budget.ts';
 import { readUnreadableFactories } from '../../db/factory-calibration.ts';
 import { type CaptureChain, type CaptureDeps, now, openRpc, wallClock } from '../capture-chain.ts';
 import { adaptive, type Job, jobsOfChain } from '../job.ts';
-import { allowlistsOf } from './allowlists.ts';
 import { auditIndex } from './audit-index.ts';
 import { logAudit, readAuditCounts } from './audit-report.ts';
+import { extensionsOf } from './extensions.ts';
 
 /** The comparison of a chain's index with its storage. It has its own nodes and budget: nodes may lack past states. */
 export function auditJobs(
@@ -21,7 +21,7 @@ export function auditJobs(
     const { deployments } = await ofIndex();
     const audited = deployments.filter(({ enabled, poolFactory }) => enabled && isReadable(poolFactory));
     const layouts = new Map(audited.map(({ poolFactory, layout }) => [poolFactory, layout]));
-    return { layouts, allowlists: allowlistsOf(deployments) };
+    return { layouts, extensions: extensionsOf(deployments) };
   };
   const target = { rpc, chainId, multicall3: chain.multicall3 };
   const audit = { database, target, scope, wallClock, onChange: logAudit.bind(null, logger) };

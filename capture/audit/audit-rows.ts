@@ -8,9 +8,11 @@ import { inTransaction, type Queryable } from '../../db/transaction.ts';
 import { upsertRows } from '../../db/write-rows.ts';
 import { layoutAdapter } from '../../protocol/layouts/adapters.ts';
 import type { BinRange } from '../../protocol/pool-state.ts';
-import type { RestrictedAction } from './chain-facts.ts';
+import type { ReadExtension } from './extension-facts.ts';
+import type { AuditedExtension } from './extensions.ts';
 import { type IndexedFacts, plainFact } from './facts.ts';
-import { type AllowlistRow, PROVABLE, readIndexedPool } from './indexed-pool.ts';
+import { type AllowlistRow, readGuardRows } from './indexed-extensions.ts';
+import { PROVABLE, readIndexedPool } from './indexed-pool.ts';
 import { type AuditState, NEVER_AUDITED } from './next-audit.ts';
 
 /** When pools are compared: seconds between two comparisons, and most pools of a run. */
@@ -31,9 +33,7 @@ export type Subject = {
 } & (
   | ({
       readonly kind: 'pool';
-      readonly allowlists: readonly (Pick<AllowlistRow, 'address' | 'accounts'> & {
-        readonly action: RestrictedAction;
-      })[];
+      readonly readExtensions: readonly ReadExtension[];
     } & BinRange)
   | { readonly kind: 'factory' }
 );
@@ -42,7 +42,7 @@ export type Subject = {
 export interface AuditScope {
   /** Layouts of factories. */
   readonly layouts: ReadonlyMap<Address, string>;
-  readonly allowlists: ReadonlyMap<Address, RestrictedAction>;
+  readonly extensions: ReadonlyMap<Address, AuditedExtension>;
 }
 
 /** Most accounts of a pool at an allowlist that are compared. */
@@ -76,6 +76,7 @@ type PoolDueRow = DueRow & {
   readonly state: string;
   readonly extensions: readonly string[];
   readonly allowlists: readonly AllowlistRow[];
+  readonly guards: string;
 };
 
 const duePools = loadStatement<PoolDueRow>('./pools-to-audit.sql', import.meta.url);
@@ -94,31 +95,32 @@ const dueFactories = loadStatement<DueRow & { readonly pools: number }>('./facto
 export async function readDue(
   database: pg.Pool,
   chainId: number,
-  { layouts, allowlists: restricting }: AuditScope,
+  { layouts, extensions: standard }: AuditScope,
   { minSecs, maxSecs, pools: most, bins }: AuditPace,
 ) {
   return inTransaction(database, 'REPEATABLE READ', async (client) => {
     const schema = await servedSchema(client);
     if (schema === null) return { schema, subjects: [], proven: new Map<string, Set<string>>() };
     const factories = [...layouts.keys()];
-    const inferred = factories.filter((factory) => !isLayoutPublic(layouts.get(factory) ?? ''));
-    const proven = await readProven(client, chainId, inferred);
+    const proven = await readProven(client, chainId, factories);
     const pairs = [...proven].flatMap(([factory, facts]) => [...facts].map((fact) => [factory, fact] as const));
     const shown = [pairs.map(([factory]) => factory), pairs.map(([, fact]) => fact)];
     const pace = [minSecs, maxSecs, most, bins];
-    const values = [chainId, schema, factories, ...pace, ...shown, [...restricting.keys()], MAX_ACCOUNTS];
+    const values = [chainId, schema, factories, ...pace, ...shown, [...standard.keys()], MAX_ACCOUNTS];
     const pools = await duePools(client, values, { schema });
     const counted = await dueFactories(client, [chainId, schema, factories, minSecs], { schema });
     const subjects: DueSubject[] = [
-      ...pools.map(({ pool, state, extensions, allowlists, ...row }) => {
-        const indexed = readIndexedPool(pool, state, extensions, allowlists);
+      ...pools.map(({ guards: ofGuards, pool, state, extensions, allowlists, ...row }) => {
+        const guards = readGuardRows(ofGuards);
+        const indexed = readIndexedPool({ pool, state, extensions, allowlists, guards });
+        const settings = [...allowlists, ...guards.map(({ address }) => ({ address, accounts: [] }))];
         return {
           ...row,
           ...indexed,
           kind: 'pool' as const,
-          allowlists: allowlists.flatMap(({ address, accounts }) => {
-            const action = restricting.get(address);
-            return action === undefined ? [] : [{ address, accounts, action }];
+          readExtensions: settings.flatMap(({ address, accounts }) => {
+            const extension = standard.get(address);
+            return extension ? [{ address, accounts, ...extension }] : [];
           }),
           ...layoutOf(layouts, indexed.factory),
           ...stateOf(row, schema),

@@ -1,42 +1,33 @@
 import { type Address, decodeFunctionResult, encodeFunctionData, type Hex, zeroAddress } from 'viem';
 import type { ContractCall } from '../../chain/multicall.ts';
-import { allowlistFunctions } from '../../protocol/abi/allowlists.ts';
 import { factoryFunctions } from '../../protocol/abi/factory.ts';
 import type { CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
 import { layoutAdapter } from '../../protocol/layouts/adapters.ts';
 import { immutablesAbi, scaleCall } from '../../protocol/layouts/immutables.ts';
 import { HEAD_SLOTS } from '../../protocol/layouts/storage.ts';
 import type { BinRange, StoredPool } from '../../protocol/pool-state.ts';
+import { decoded, known } from './decoded.ts';
+import { extensionCalls, extensionGas, factsOfExtensions, type ReadExtension } from './extension-facts.ts';
 import type { ChainFacts } from './facts.ts';
 
 /** Upper estimates of gas: of a call, of a storage word with its calldata, of a getter. */
-const GAS = { call: 10_000, perWord: 3_000, immutables: 60_000, getter: 20_000, allowlist: 10_000 };
-
-/** What an allowlist restricts. */
-export type RestrictedAction = 'deposit' | 'swap';
-
-/** An allowlist that is an extension of a pool, and the accounts about which it is asked. */
-interface ReadAllowlist {
-  readonly address: Address;
-  readonly action: RestrictedAction;
-  readonly accounts: readonly Address[];
-}
+const GAS = { call: 10_000, perWord: 3_000, immutables: 60_000, getter: 20_000 };
 
 /** A pool that is read: its layout says how. */
 interface ReadPool extends BinRange {
   readonly address: Address;
   readonly factory: Address;
   readonly layout: string;
-  readonly allowlists: readonly ReadAllowlist[];
+  readonly readExtensions: readonly ReadExtension[];
 }
 
-/** An upper estimate of the gas that the calls for a pool take together: it grows with bins and allowlists. */
-export const poolGas = ({ lowestBin, highestBin, allowlists }: ReadPool): number =>
+/** An upper estimate of the gas that the calls for a pool take together: it grows with bins and extensions. */
+export const poolGas = ({ lowestBin, highestBin, readExtensions }: ReadPool): number =>
   GAS.call +
   (HEAD_SLOTS.length + 2 * (highestBin - lowestBin + 1)) * GAS.perWord +
   GAS.immutables +
   3 * GAS.getter +
-  allowlists.reduce((sum, { accounts }) => sum + (1 + accounts.length) * GAS.allowlist, 0);
+  readExtensions.reduce((sum, extension) => sum + extensionGas(extension), 0);
 
 /** The calls whose results {@link readChainFacts} takes. */
 export function poolCalls(pool: ReadPool): ContractCall[] {
@@ -53,24 +44,8 @@ export function poolCalls(pool: ReadPool): ContractCall[] {
     getter('poolFeeConfig'),
     getter('poolAdmin'),
     getter('poolAdminFeeDestination'),
-    ...pool.allowlists.flatMap((allowlist) => allowlistCalls(address, allowlist)),
+    ...pool.readExtensions.flatMap((extension) => extensionCalls(address, extension)),
   ];
-}
-
-/** Functions of an allowlist: whether a pool allows all accounts, and whether it allows one. */
-const ALLOWLIST = {
-  deposit: { all: 'allowAllDepositors', account: 'allowedDepositor' },
-  swap: { all: 'allowAllSwappers', account: 'allowedSwapper' },
-} as const;
-
-function allowlistCalls(pool: Address, { address: target, action, accounts }: ReadAllowlist): ContractCall[] {
-  const { all, account } = ALLOWLIST[action];
-  return [
-    encodeFunctionData({ abi: allowlistFunctions, functionName: all, args: [pool] }),
-    ...accounts.map((each) =>
-      encodeFunctionData({ abi: allowlistFunctions, functionName: account, args: [pool, each] }),
-    ),
-  ].map((data) => ({ target, data, gas: GAS.allowlist }));
 }
 
 /** The call that counts a factory's pools; {@link readPoolCount} takes its result. */
@@ -82,7 +57,7 @@ export const poolCountCall = (factory: Address): ContractCall => ({
 
 /** Reads what the chain holds of a pool. What was not answered is missing; without its storage all is. */
 export function readChainFacts(pool: ReadPool, results: readonly CallResult[]): ChainFacts {
-  const [storage, immutables, fees, admin, destination, ...allowlists] = results;
+  const [storage, immutables, fees, admin, destination, ...ofExtensions] = results;
   const stored = storage && known(() => layoutAdapter(pool.layout).storage.decode(pool, storage));
   if (!stored) return {};
   const readGetter = (result: CallResult | undefined, functionName: 'poolAdmin' | 'poolAdminFeeDestination') =>
@@ -95,32 +70,8 @@ export function readChainFacts(pool: ReadPool, results: readonly CallResult[]): 
     factoryFees: decoded(fees, readFees),
     admin: readGetter(admin, 'poolAdmin'),
     adminFeeDestination: readGetter(destination, 'poolAdminFeeDestination'),
-    ...factsOfAllowlists(pool.allowlists, allowlists),
+    ...factsOfExtensions(pool.readExtensions, ofExtensions),
   });
-}
-
-/** Nothing for a pool without allowlists; no fact of which a call gave no flag. */
-function factsOfAllowlists(
-  allowlists: readonly ReadAllowlist[],
-  results: readonly CallResult[],
-): { readonly [Name in 'allowAll' | 'allowedAccounts']?: string | undefined } {
-  if (allowlists.length === 0) return {};
-  const flags = results.map((result) =>
-    decoded(result, (data) =>
-      decodeFunctionResult({ abi: allowlistFunctions, functionName: 'allowAllSwappers', data }),
-    ),
-  );
-  const ofAll: (boolean | undefined)[] = [];
-  const ofAccounts: (boolean | undefined)[] = [];
-  let next = 0;
-  for (const { accounts } of allowlists) {
-    ofAll.push(flags[next]);
-    ofAccounts.push(...accounts.map((_, index) => flags[next + 1 + index]));
-    next += 1 + accounts.length;
-  }
-  const joined = (values: readonly (boolean | undefined)[]) =>
-    values.includes(undefined) ? undefined : values.map(Number).join();
-  return { allowAll: joined(ofAll), allowedAccounts: joined(ofAccounts) };
 }
 
 /** The number of pools of a factory; nothing where it does not give it. */
@@ -160,18 +111,6 @@ function factsOfImmutables(data: Hex, { mutablePriceProvider }: StoredPool): Cha
       .join()
       .toLowerCase(),
   };
-}
-
-/** What a result says; undefined when the call failed, or gave something else. */
-const decoded = <T>(result: CallResult | undefined, decode: (data: Hex) => T): T | undefined =>
-  result?.success ? known(() => decode(result.data)) : undefined;
-
-function known<T>(decode: () => T): T | undefined {
-  try {
-    return decode();
-  } catch {
-    return undefined;
-  }
 }
 
 const present = (facts: { readonly [Name in keyof ChainFacts]: string | undefined }): ChainFacts =>

@@ -5,7 +5,8 @@ import { compareFacts, FACTS, type FactName, type IndexedFacts, plainFact } from
 const BLOCK = 7;
 const at = (proven: ReadonlySet<string> | null, differing: readonly string[] = [], shown: readonly string[] = []) => ({
   block: BLOCK,
-  proven,
+  isPublic: proven === null,
+  proven: proven ?? new Set<string>(),
   differing,
   shown,
 });
@@ -26,6 +27,14 @@ it('a difference of a layout that is not public counts once the fact agreed in a
   const found = { kind: 'differs', block: BLOCK, shown: ['admin'], facts: ['shares'] };
   expect(compareFacts(index, chain, at(new Set(['shares'])))).toEqual(found);
   expect(compareFacts(index, chain, at(null))).toEqual(found);
+});
+
+it('a difference of what is inferred counts once it agreed in a pool of the factory, also in a public layout', () => {
+  const index = { velocityLimits: { ...plainFact('velocityLimits', '1'), isInferred: true } };
+  const found = (proven: readonly string[]) =>
+    compareFacts(index, { velocityLimits: '2' }, { ...at(null), proven: new Set(proven) }).kind;
+  expect(found([])).toBe('unproven');
+  expect(found(['velocityLimits'])).toBe('differs');
 });
 
 it('what the index may only count in another way is no difference from the start', () => {

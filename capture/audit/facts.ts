@@ -17,6 +17,8 @@ export const FACTS = [
   'extensions',
   'allowAll',
   'allowedAccounts',
+  'stopLossSettings',
+  'velocityLimits',
 ] as const;
 
 /** `pools` is the number of pools of a factory. */
@@ -27,8 +29,10 @@ export interface IndexedFact {
   readonly value: string;
   /** What agreement shows: that the chain is read as the index counts. Empty where the value shows nothing. */
   readonly shows: readonly string[];
-  /** What must have been shown before a difference counts. */
+  /** What must have been shown before a difference counts; of a public layout, only where the fact is inferred. */
   readonly needs: string;
+  /** Whether no source says that contracts log all changes of it. Absent: no. */
+  readonly isInferred?: boolean;
   /** Whether a value of the chain can follow from another way of counting the same events. Absent: none is known. */
   readonly mayBe?: (value: string) => boolean;
 }
@@ -65,8 +69,10 @@ export function plainFact(name: FactName, value: string): IndexedFact {
 /** What a comparison depends on besides both sides. */
 export interface Comparison {
   readonly block: number;
-  /** What agreed in pools of the factory; null where the layout is public and all counts. */
-  readonly proven: ReadonlySet<string> | null;
+  /** Whether it is known how pools of the layout store things. */
+  readonly isPublic: boolean;
+  /** What agreed in pools of the factory. */
+  readonly proven: ReadonlySet<string>;
   /** Facts of a difference that counts. */
   readonly differing: readonly string[];
   /** What agreed here before. */
@@ -78,14 +84,14 @@ export interface Comparison {
  *
  * 1. A fact that one side does not have is not compared; without the facts of the chain the outcome is unknown.
  * 2. A difference is proven only where `proven` has what the fact needs. A layout that is not public may be read
- *    wrongly, and then no pool of its factory agrees.
+ *    wrongly, and what is inferred may be counted wrongly, and then no pool of the factory agrees.
  * 3. While a fact that differs is missing, the outcome is unknown: its difference does not end.
  * 4. While the chain lacks a fact of the index that agreed before, nothing agrees: it may differ in what was not read.
  */
 export function compareFacts(
   index: IndexedFacts,
   chain: ChainFacts,
-  { block, proven, differing, shown: agreed }: Comparison,
+  { block, isPublic, proven, differing, shown: agreed }: Comparison,
 ): Outcome {
   const names = (Object.keys(chain) as FactName[]).filter((name) => index[name] !== undefined);
   const lacks = (name: string) => !names.some((each) => each === name);
@@ -99,7 +105,7 @@ export function compareFacts(
     if (fact === undefined) continue;
     const value = chain[name] ?? '';
     if (fact.value !== value) {
-      if (proven === null || proven.has(fact.needs)) facts.push(name);
+      if ((isPublic && !fact.isInferred) || proven.has(fact.needs)) facts.push(name);
       else needs.add(fact.needs);
       if (!fact.mayBe?.(value)) unproven.push(name);
     } else for (const name of fact.shows) shown.add(name);

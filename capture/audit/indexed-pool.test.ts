@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { indexedAllowlists } from './indexed-extensions.ts';
 import { readIndexedPool } from './indexed-pool.ts';
 
 const ADDRESS = `0x${'a'.repeat(40)}` as const;
@@ -21,6 +22,8 @@ const pool = JSON.stringify({
   bin_add_fees_buy_e6: [0, 0],
   bin_add_fees_sell_e6: [0, 0],
 });
+
+const NO_EXTENSIONS = { extensions: [], allowlists: [], guards: [] };
 
 /** A packed pool after swaps. */
 function stateOf(swaps: number, deltas0: readonly number[], deltas1: readonly number[]): string {
@@ -46,7 +49,11 @@ function stateOf(swaps: number, deltas0: readonly number[], deltas1: readonly nu
 
 /** Facts of the bins of a packed pool, after so many swaps that have moved this. */
 function binFacts(swaps: number, deltas0: readonly number[], deltas1: readonly number[]) {
-  const { binBalances0, binBalances1 } = readIndexedPool(pool, stateOf(swaps, deltas0, deltas1), [], []).facts;
+  const { binBalances0, binBalances1 } = readIndexedPool({
+    pool,
+    state: stateOf(swaps, deltas0, deltas1),
+    ...NO_EXTENSIONS,
+  }).facts;
   return [binBalances0, binBalances1];
 }
 
@@ -102,7 +109,7 @@ it('allowlists are flags of all and of accounts; a pool without one has neither'
       const accounts = allowed.map(() => `0x${'b'.repeat(40)}` as const);
       return { address: ADDRESS, allowAll, accounts, allowed } as const;
     });
-    const { allowAll, allowedAccounts } = readIndexedPool(pool, stateOf(0, [0, 0], [0, 0]), [], allowlists).facts;
+    const { allowAll, allowedAccounts } = indexedAllowlists(allowlists);
     return [allowAll, allowedAccounts];
   };
   expect(factsWith()).toEqual([undefined, undefined]);

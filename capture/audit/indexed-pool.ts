@@ -5,6 +5,7 @@ import { absBigint } from '../../protocol/fixed-point.ts';
 import { TOTAL } from '../../protocol/pool-totals.ts';
 import { parseJson } from '../../runtime/json.ts';
 import { FACTS, type IndexedFact, type IndexedFacts, plainFact } from './facts.ts';
+import { type AllowlistRow, type GuardRow, indexedAllowlists, indexedGuards } from './indexed-extensions.ts';
 
 const Integer = z.union([z.int(), z.bigint()]).transform(BigInt);
 const Small = z.int();
@@ -54,15 +55,6 @@ const StateRow = z.object({
 type PoolRow = z.output<typeof PoolRow>;
 type StateRow = z.output<typeof StateRow>;
 
-/** Settings of a pool at an allowlist that is one of its extensions, with the accounts that were set last. */
-export interface AllowlistRow {
-  readonly address: Address;
-  readonly allowAll: boolean;
-  readonly accounts: readonly Address[];
-  /** Of each account. */
-  readonly allowed: readonly boolean[];
-}
-
 /** A pool as the index had it at a block. */
 export interface IndexedPool {
   readonly address: Address;
@@ -72,26 +64,30 @@ export interface IndexedPool {
   readonly facts: IndexedFacts;
 }
 
+/** What the index has of a pool. */
+interface IndexedRows {
+  /** Row of `pool`, as JSON. */
+  readonly pool: string;
+  /** Row of `pool_state`, as JSON. */
+  readonly state: string;
+  /** In the order of their positions, as are those that follow. */
+  readonly extensions: readonly string[];
+  readonly allowlists: readonly AllowlistRow[];
+  readonly guards: readonly GuardRow[];
+}
+
 /**
  * Reads a pool from rows of the index.
  *
- * @param pool row of `pool`, as JSON
- * @param state row of `pool_state`, as JSON
- * @param allowlists in the order of the extensions
- * @param extensions in the order of their positions
  * @throws an error when they are not such rows
  */
-export function readIndexedPool(
-  pool: string,
-  state: string,
-  extensions: readonly string[],
-  allowlists: readonly AllowlistRow[],
-): IndexedPool {
+export function readIndexedPool({ pool, state, extensions, allowlists, guards }: IndexedRows): IndexedPool {
   const row = PoolRow.parse(parseJson(pool));
   const facts = {
     ...factsOfPool(row, extensions),
     ...factsOfState(row, StateRow.parse(parseJson(state))),
-    ...factsOfAllowlists(allowlists),
+    ...indexedAllowlists(allowlists),
+    ...indexedGuards(guards),
   };
   const { address, factory, lowest_bin: lowestBin, highest_bin: highestBin } = row;
   return { address, factory, lowestBin, highestBin, facts };
@@ -135,16 +131,6 @@ function factsOfState(pool: PoolRow, state: StateRow): IndexedFacts {
     ...(cursor.includes(null) ? {} : { cursor: plainFact('cursor', cursor.join(' ')) }),
     ...(totals.includes(null) ? {} : { totals: plainFact('totals', totals.join(' ')) }),
     ...(fees.includes(null) ? {} : { accruedNotionalFees: plainFact('accruedNotionalFees', fees.join(' ')) }),
-  };
-}
-
-/** Nothing for a pool without allowlists. */
-function factsOfAllowlists(allowlists: readonly AllowlistRow[]): IndexedFacts {
-  if (allowlists.length === 0) return {};
-  const flags = (values: readonly boolean[]) => values.map(Number).join();
-  return {
-    allowAll: plainFact('allowAll', flags(allowlists.map(({ allowAll }) => allowAll))),
-    allowedAccounts: plainFact('allowedAccounts', flags(allowlists.flatMap(({ allowed }) => allowed))),
   };
 }
 

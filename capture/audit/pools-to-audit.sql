@@ -3,8 +3,8 @@
 -- $1 chain, $2 served schema, $3 factories, $4 seconds between comparisons of a pool, $5 seconds after which each is due, $6 most pools,
 -- $7 bins: pools are taken until they have as many, for anyone can create pools with very many.
 -- $8, $9: factories, and what is shown of each: where that was all that a difference needed, a pool is compared again.
--- $10 contracts of allowlists, of which those count that have a log in the index: it may not follow others. $11 most accounts of a
--- pool at one: those set last, for its owner can name very many.
+-- $10 standard extensions, of which those count that have a log in the index: it may not follow others. $11 most accounts of a
+-- pool at an allowlist: those set last, for its owner can name very many.
 -- Listed pools have three of four turns, before others. The fourth is of the pool that has waited longest, so none waits for ever.
 WITH point AS MATERIALIZED (
   SELECT c.finalized_checkpoint AS checkpoint, substr(c.finalized_checkpoint, 27, 16)::int8 AS block,
@@ -24,10 +24,18 @@ WITH point AS MATERIALIZED (
 ), undone_entry AS MATERIALIZED (
   SELECT DISTINCT ON (r.address, r.pool, r.account) r.* FROM :"schema"._reorg__allowlist_entry r, point
   WHERE r.chain_id = $1 AND r.checkpoint > point.checkpoint ORDER BY r.address, r.pool, r.account, r.operation_id
-), allowlisted AS MATERIALIZED (
+), undone_stop_loss AS MATERIALIZED (
+  SELECT DISTINCT ON (r.address, r.pool) r.* FROM :"schema"._reorg__stop_loss r, point
+  WHERE r.chain_id = $1 AND r.checkpoint > point.checkpoint ORDER BY r.address, r.pool, r.operation_id
+), undone_velocity AS MATERIALIZED (
+  SELECT DISTINCT ON (r.address, r.pool) r.* FROM :"schema"._reorg__price_velocity r, point
+  WHERE r.chain_id = $1 AND r.checkpoint > point.checkpoint ORDER BY r.address, r.pool, r.operation_id
+), extended AS MATERIALIZED (
   SELECT l.pool, max(l.block_number) AS block FROM point, (
     SELECT pool, block_number FROM :"schema".allowlist WHERE chain_id = $1 AND address = ANY ($10)
-    UNION ALL SELECT pool, block_number FROM :"schema".allowlist_entry WHERE chain_id = $1 AND address = ANY ($10)) l
+    UNION ALL SELECT pool, block_number FROM :"schema".allowlist_entry WHERE chain_id = $1 AND address = ANY ($10)
+    UNION ALL SELECT pool, block_number FROM :"schema".stop_loss WHERE chain_id = $1 AND address = ANY ($10)
+    UNION ALL SELECT pool, block_number FROM :"schema".price_velocity WHERE chain_id = $1 AND address = ANY ($10)) l
   WHERE l.block_number <= point.block GROUP BY l.pool
 ), next AS MATERIALIZED (
   SELECT p.address, p.highest_bin - p.lowest_bin + 1 AS bins, point.block, point.block_timestamp, point.indexed_block, a.address IS NOT NULL AS was_audited,
@@ -41,11 +49,11 @@ WITH point AS MATERIALIZED (
   JOIN :"schema".pool_state s ON s.chain_id = $1 AND s.pool = p.address
   LEFT JOIN undone_pool up ON up.address = p.address
   LEFT JOIN undone_state us ON us.pool = p.address
-  LEFT JOIN allowlisted ON allowlisted.pool = p.address
+  LEFT JOIN extended ON extended.pool = p.address
   LEFT JOIN operator.index_audit a ON a.chain_id = $1 AND a.address = p.address
   LEFT JOIN operator.listed_pool listed ON listed.chain_id = $1 AND listed.pool = p.address,
   LATERAL (SELECT a.index_schema IS DISTINCT FROM $2 OR a.audited_block IS NULL OR a.suspected_at_block < point.indexed_block
-    OR greatest(coalesce(up.block_number, p.block_number), coalesce(us.block_number, s.block_number), allowlisted.block) > a.audited_block
+    OR greatest(coalesce(up.block_number, p.block_number), coalesce(us.block_number, s.block_number), extended.block) > a.audited_block
     OR (a.differs_since IS NOT NULL AND a.audited_block < point.block)
     OR (a.differs_since IS NULL AND a.suspected_at_block IS NULL AND a.differences <> '{}' AND EXISTS (
       SELECT FROM unnest($8::text[], $9::text[]) AS proven (factory, fact)
@@ -86,7 +94,21 @@ SELECT due.address, due.block::float8 AS block, due.block_timestamp::float8 AS "
           LEFT JOIN undone_entry ux ON ux.address = e.address AND ux.pool = e.pool AND ux.account = x.account) entries
         WHERE e.chain_id = $1 AND e.pool = due.address AND e.address = ANY ($10)
           AND (EXISTS (SELECT FROM :"schema".allowlist WHERE chain_id = $1 AND address = e.address)
-            OR EXISTS (SELECT FROM :"schema".allowlist_entry WHERE chain_id = $1 AND address = e.address))) AS allowlists
+            OR EXISTS (SELECT FROM :"schema".allowlist_entry WHERE chain_id = $1 AND address = e.address))) AS allowlists,
+       (SELECT coalesce(jsonb_agg(jsonb_build_object('address', e.address, 'role', g.role, 'settings', g.settings) ORDER BY e.position), '[]')
+        FROM :"schema".pool_extension e, LATERAL (
+          SELECT 'stopLoss' AS role, CASE u.operation WHEN 0 THEN '{}' ELSE coalesce(to_jsonb(u), to_jsonb(l), '{}') END AS settings
+          FROM (SELECT) one
+          LEFT JOIN :"schema".stop_loss l ON l.chain_id = $1 AND l.address = e.address AND l.pool = e.pool
+          LEFT JOIN undone_stop_loss u ON u.address = e.address AND u.pool = e.pool
+          WHERE EXISTS (SELECT FROM :"schema".stop_loss WHERE chain_id = $1 AND address = e.address)
+          UNION ALL
+          SELECT 'priceVelocityGuard', CASE u.operation WHEN 0 THEN '{}' ELSE coalesce(to_jsonb(u), to_jsonb(l), '{}') END
+          FROM (SELECT) one
+          LEFT JOIN :"schema".price_velocity l ON l.chain_id = $1 AND l.address = e.address AND l.pool = e.pool
+          LEFT JOIN undone_velocity u ON u.address = e.address AND u.pool = e.pool
+          WHERE EXISTS (SELECT FROM :"schema".price_velocity WHERE chain_id = $1 AND address = e.address)) g
+        WHERE e.chain_id = $1 AND e.pool = due.address AND e.address = ANY ($10))::text AS guards
 FROM due
 JOIN :"schema".pool p ON p.chain_id = $1 AND p.address = due.address
 JOIN :"schema".pool_state s ON s.chain_id = $1 AND s.pool = due.address

@@ -20,6 +20,7 @@ import type { PoolHead, PoolState } from '../pool-state.ts';
 import { toRawFloor } from '../scaling.ts';
 import type { StoredLayout } from '../stored-layout.ts';
 import { decodeExtsload, encodeExtsload } from './extsload.ts';
+import { guardSettingsReaders } from './guard-settings.ts';
 import type { ProviderQuote } from './ladder.ts';
 import { providerStub, type QuoteShape } from './provider-stub.ts';
 import { allSlots, HEAD_BYTES, HEAD_DATA, HEAD_SLOTS, type PoolStorage, readHead, stateSlots } from './storage.ts';
@@ -52,6 +53,8 @@ export interface LayoutParts {
   readonly storage: PoolStorage;
   curve(state: PoolState, head: () => PoolHead, read: ReadPrices): LazyCurve | CurveSearch | null;
   readonly stopLoss: StopLossReader;
+  /** The word of a velocity guard's state that has a pool's most change per block. */
+  readonly velocityWord: number;
   readonly stored: StoredLayout | null;
   readonly simulation: {
     /** Names of the forms in which pools simulate swaps. In an unknown form a pool reverts without data. */
@@ -75,12 +78,13 @@ const KEPT_RANGES = 256;
 
 /** Makes the adapter of a layout from what differs between layouts. */
 export function createAdapter(parts: LayoutParts): LayoutAdapter {
-  const { layout, stopLoss, stored } = parts;
+  const { layout, stopLoss, velocityWord, stored } = parts;
   return {
     layout,
     prices: priceReader(parts),
     state: stateReader(parts),
     stopLoss,
+    guardSettings: guardSettingsReaders(velocityWord),
     unitSwaps: unitSwapProbe(parts),
     fills: fillProbe(parts),
     storage: storageReader(parts),

@@ -19,7 +19,7 @@ export async function createOnchainTables(client: Pick<pg.Client, 'query'>, sche
       safe_checkpoint varchar(75) NOT NULL, latest_checkpoint varchar(75) NOT NULL, finalized_checkpoint varchar(75) NOT NULL)`,
     // Nothing says that the index is complete: seeded rows are not compared with a chain.
     `CREATE TABLE ${schema}._ponder_meta (key text PRIMARY KEY, value jsonb NOT NULL)`,
-    ...['pool', 'pool_state', 'allowlist', 'allowlist_entry'].map(
+    ...['pool', 'pool_state', 'allowlist', 'allowlist_entry', 'stop_loss', 'price_velocity'].map(
       (name) => `CREATE TABLE ${schema}._reorg__${name} (LIKE ${schema}.${name}, operation_id int PRIMARY KEY,
         operation int NOT NULL, checkpoint varchar(75) NOT NULL)`,
     ),

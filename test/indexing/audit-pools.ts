@@ -1,6 +1,6 @@
 import type pg from 'pg';
-import { allowlistsOf } from '../../capture/audit/allowlists.ts';
 import { auditIndex } from '../../capture/audit/audit-index.ts';
+import { extensionsOf } from '../../capture/audit/extensions.ts';
 import { openChainRpc } from '../../chain/chain-rpc.ts';
 import { loadChainsFile } from '../../config/load-chains.ts';
 
@@ -45,7 +45,7 @@ export async function auditPools(
     target: { rpc: openChainRpc({ chainId, rpcUrls }, 10_000), chainId, multicall3 },
     scope: async () => ({
       layouts: new Map(deployments.map(({ poolFactory, layout }) => [poolFactory, layout])),
-      allowlists: allowlistsOf(deployments),
+      extensions: extensionsOf(deployments),
     }),
     ...(asCapture ? {} : { pace: { minSecs: 0, maxSecs: 0, pools, bins } }),
     onChange: () => undefined,

@@ -49,6 +49,7 @@ export const flatAdapter = createAdapter({
     };
   },
   stopLoss: stopLossReader({ mark: 'mean', binType: 'int8', decayScale: 10n ** 8n }),
+  velocityWord: 2,
   stored: null,
   simulation: flatSimulation,
 });

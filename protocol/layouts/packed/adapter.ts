@@ -13,6 +13,8 @@ export const packedAdapter = createAdapter({
   storage: packedStorage,
   curve: (state, head, read) => packedSearch({ ...read, state, mutablePriceProvider: head().mutablePriceProvider }),
   stopLoss: stopLossReader({ mark: null, binType: 'int16', decayScale: 10n ** 18n }),
+  // As the newest release has it.
+  velocityWord: 4,
   stored: packedStoredLayout,
   simulation: packedSimulation,
 });

@@ -1,19 +1,29 @@
 import { type Address, encodeFunctionData, numberToHex } from 'viem';
 import { beforeAll, expect, test } from 'vitest';
 import { servedSchema } from '../../db/served-schema.ts';
-import { allowlistAdminAbi } from '../../devnet/abi.ts';
+import { allowlistAdminAbi, stopLossAdminAbi, velocityAdminAbi } from '../../devnet/abi.ts';
 import { connectDevChain, type DevChain, send } from '../../devnet/dev-chain.ts';
 import { request } from '../../devnet/json-rpc.ts';
-import type { PackedDeployment } from '../../devnet/packed/deploy.ts';
+import { type PackedDeployment, packedStopLossExtension } from '../../devnet/packed/deploy.ts';
 import { deployQuoteProvider } from '../../devnet/packed/providers.ts';
-import { createPool, depositAllowlistExtension, evenBins, swapAllowlistExtension } from '../../devnet/pools.ts';
+import {
+  createPool,
+  depositAllowlistExtension,
+  evenBins,
+  stopLossExtension,
+  swapAllowlistExtension,
+  velocityExtension,
+} from '../../devnet/pools.ts';
 import { stockTokens } from '../../devnet/random-pool.ts';
+import { buildPool } from '../../devnet/scenario/pool-builder.ts';
+import { TRADING_POOLS } from '../../devnet/scenario/trading-pools.ts';
+import type { GuardRole } from '../../protocol/layout.ts';
 import { backfill, startBackfillWorld } from '../backfill/backfill-world.ts';
 import { startedWorld } from '../harness/open-world.ts';
 import { type AuditRow, auditPools, differencesOf } from './audit-pools.ts';
 import { indexerStarter, type RunningIndexer, waitUntilIndexed } from './indexer-process.ts';
 
-/** A flat and a packed pool with allowlists, on a chain whose node leaves their logs out. */
+/** Pools of both layouts with allowlists and guards, on a chain whose node leaves the logs of these out. */
 
 const LIMIT_MS = 180_000;
 /** More blocks than an index may undo, twice. */
@@ -24,7 +34,10 @@ const world = startedWorld(() => startBackfillWorld(4));
 const startIndexer = indexerStarter();
 let indexer: RunningIndexer;
 let chain: DevChain;
+/** Flat pools: with an allowlist, and with guards. */
 let flat: Address;
+let guarded: Address;
+/** With both. */
 let packed: Address;
 
 function followed() {
@@ -32,18 +45,38 @@ function followed() {
   const ofFlat = found?.scenario.pools.find(({ name }) => name === 'deposit-allowlist');
   if (found?.scenario.packed === undefined || ofFlat === undefined) throw new Error('no such chain');
   const { scenario, url } = found;
-  return { url, pool: ofFlat.address, deployment: scenario.deployment, ofPacked: found.scenario.packed };
+  const { deployment, tokens } = scenario;
+  return { url, pool: ofFlat.address, deployment, tokens, ofPacked: found.scenario.packed };
 }
 
 beforeAll(async () => {
   const { url, pool, ofPacked } = followed();
   chain = await connectDevChain(url);
   flat = pool.toLowerCase() as Address;
+  guarded = await createGuardedPool(chain);
   packed = await createRestrictedPool(chain, ofPacked);
   for (const each of world.chains) await request(each.url, 'anvil_mine', [FINAL]);
 }, LIMIT_MS);
 
-/** A packed pool in which one account may deposit and one may swap. */
+/** Of a stop loss, which its admin may change at once. */
+const GUARDS = { drawdownE6: 90_000, timelockSecs: 0 };
+const MAX_CHANGE_E18 = 10n ** 16n;
+
+/** A flat pool with both guards. */
+async function createGuardedPool(on: DevChain): Promise<Address> {
+  const { deployment, tokens } = followed();
+  const [plan] = TRADING_POOLS;
+  if (plan === undefined) throw new Error('no plan');
+  const { finish: _, ...quiet } = plan;
+  const extensions = () => [
+    stopLossExtension(deployment, { ...GUARDS, decayPerSecondE8: 3 }),
+    velocityExtension(deployment, MAX_CHANGE_E18),
+  ];
+  const { address } = await buildPool({ chain: on, deployment, tokens }, { ...quiet, extensions }, 901);
+  return address.toLowerCase() as Address;
+}
+
+/** A packed pool with both guards, in which one account may deposit and one may swap. */
 async function createRestrictedPool(on: DevChain, deployment: PackedDeployment): Promise<Address> {
   const [token0, token1] = (await stockTokens(on, deployment)).get(18) ?? [];
   if (token0 === undefined || token1 === undefined) throw new Error('no tokens');
@@ -60,6 +93,8 @@ async function createRestrictedPool(on: DevChain, deployment: PackedDeployment):
     extensions: [
       depositAllowlistExtension(deployment, [on.roles.provider]),
       swapAllowlistExtension(deployment, [on.roles.trader]),
+      packedStopLossExtension(deployment, { ...GUARDS, decayPerSecondE18: 3n }),
+      velocityExtension(deployment, MAX_CHANGE_E18),
     ],
   });
 }
@@ -88,16 +123,22 @@ async function audit(age = '1 minute'): Promise<readonly AuditRow[]> {
   return rows;
 }
 
+/** Lets the price of a pool change by so much of itself in a block. */
+const limitTo = (pool: Address, maxChangeE18: bigint) =>
+  encodeFunctionData({ abi: velocityAdminAbi, functionName: 'setMaxChangePerBlock', args: [pool, maxChangeE18] });
+
 async function set(to: Address, data: `0x${string}`): Promise<void> {
   await send(chain, { from: chain.roles.curator, to, data });
 }
 
-test('allowlists agree with the chain, in both layouts', { timeout: LIMIT_MS }, async () => {
+test('settings of allowlists and guards agree with the chain, in both layouts', { timeout: LIMIT_MS }, async () => {
   await start();
   const rows = await audit();
   expect(differencesOf(rows)).toEqual(new Map());
-  for (const pool of [flat, packed])
-    expect(rows.find(({ address }) => address === pool)?.shown, pool).toContain('allowedAccounts');
+  const shownOf = (pool: string) => rows.find(({ address }) => address === pool)?.shown;
+  for (const pool of [flat, packed]) expect(shownOf(pool), pool).toContain('allowedAccounts');
+  for (const pool of [guarded, packed])
+    expect(shownOf(pool), pool).toEqual(expect.arrayContaining(['stopLossSettings', 'velocityLimits']));
 });
 
 test('settings that a node left out are found in their pools, which have no other event, and repaired', {
@@ -114,12 +155,31 @@ test('settings that a node left out are found in their pools, which have no othe
     encodeFunctionData({ abi, functionName: 'setAllowedToDeposit', args: [flat, trafficProvider, false] }),
   );
   await set(lists[1], encodeFunctionData({ abi, functionName: 'setAllowedToSwap', args: [packed, trader, false] }));
+  for (const [{ stopLoss, priceVelocityGuard }, pool] of [
+    [deployment, guarded],
+    [ofPacked, packed],
+  ] as const) {
+    await set(
+      stopLoss,
+      encodeFunctionData({ abi: stopLossAdminAbi, functionName: 'proposeDrawdown', args: [pool, 5] }),
+    );
+    await set(stopLoss, encodeFunctionData({ abi: stopLossAdminAbi, functionName: 'executeDrawdown', args: [pool] }));
+    await set(priceVelocityGuard, limitTo(pool, 2n ** 63n));
+  }
   await request(followed().url, 'anvil_mine', [FINAL]);
+  const hiding = [deployment, ofPacked].flatMap(
+    ({ depositAllowlist, swapAllowlist, stopLoss, priceVelocityGuard }): string[] => [
+      depositAllowlist,
+      swapAllowlist,
+      stopLoss,
+      priceVelocityGuard,
+    ],
+  );
   let left = 0;
   world.secondNode.misbehave({
     kind: 'otherLogs',
     of: (logs) => {
-      const given = logs.filter(({ address }) => !lists.some((list) => list === address.toLowerCase()));
+      const given = logs.filter(({ address }) => !hiding.includes(address.toLowerCase()));
       left += logs.length - given.length;
       return given;
     },
@@ -131,11 +191,35 @@ test('settings that a node left out are found in their pools, which have no othe
   expect(differencesOf(await audit('2 days'))).toEqual(
     new Map([
       [flat, ['allowAll', 'allowedAccounts']],
-      [packed, ['allowedAccounts']],
+      [guarded, ['stopLossSettings', 'velocityLimits']],
+      [packed, ['allowedAccounts', 'stopLossSettings', 'velocityLimits']],
     ]),
   );
   const command = backfill(world, ['--repair', '--json']);
   expect(await command.ended, command.stderr()).toBe(0);
+  const [{ repaired, repairedSettings } = {}] = command.lines('end');
+  const of = (pool: Address, contract: Address, settings: readonly string[], account: Address | null = null) => ({
+    chainId: CHAIN,
+    pool,
+    contract,
+    account: account?.toLowerCase() ?? null,
+    settings,
+  });
+  const guardsOf = (pool: Address, { stopLoss, priceVelocityGuard }: Pick<PackedDeployment, GuardRole>) => [
+    of(pool, stopLoss, ['drawdown_e6']),
+    of(pool, priceVelocityGuard, ['max_change_per_block_e18']),
+  ];
+  const bySetting = (one: object, other: object) => (JSON.stringify(one) < JSON.stringify(other) ? -1 : 1);
+  expect(repaired).toEqual([]);
+  expect((repairedSettings as object[]).toSorted(bySetting)).toEqual(
+    [
+      of(flat, lists[0], ['allow_all']),
+      of(flat, lists[0], ['allowed'], trafficProvider),
+      of(packed, lists[1], ['allowed'], trader),
+      ...guardsOf(guarded, deployment),
+      ...guardsOf(packed, ofPacked),
+    ].toSorted(bySetting),
+  );
   await indexer.ended;
   await start();
   expect(differencesOf(await audit())).toEqual(new Map());
@@ -143,6 +227,13 @@ test('settings that a node left out are found in their pools, which have no othe
     CHAIN,
   ]);
   expect(rows).toEqual([{ pool: flat }]);
+  const guards = await world.database.query(
+    `SELECT pool, drawdown_e6, timelock_secs, max_change_per_block_e18 FROM live.stop_loss JOIN live.price_velocity
+     USING (chain_id, pool) WHERE chain_id = $1 ORDER BY pool`,
+    [CHAIN],
+  );
+  const settings = { drawdown_e6: '5', timelock_secs: '0', max_change_per_block_e18: String(2n ** 63n) };
+  expect(guards.rows).toEqual([guarded, packed].sort().map((pool) => ({ pool, ...settings })));
 });
 
 test('a pool is compared again when a setting of it has become final', { timeout: LIMIT_MS }, async () => {
@@ -150,14 +241,16 @@ test('a pool is compared again when a setting of it has become final', { timeout
   const before = await audit();
   const { trafficProvider } = chain.roles;
   const data = encodeFunctionData({ abi, functionName: 'setAllowedToDeposit', args: [flat, trafficProvider, true] });
-  await set(followed().deployment.depositAllowlist, data);
-  await request(followed().url, 'anvil_mine', [FINAL]);
+  const { deployment, url } = followed();
+  await set(deployment.depositAllowlist, data);
+  await set(deployment.priceVelocityGuard, limitTo(guarded, 7n));
+  await request(url, 'anvil_mine', [FINAL]);
   await catchUp();
   const rows = await audit();
   const pools = rows.filter(({ address, factory }) => address !== factory);
   const compared = pools.filter(({ address, audited_block }) =>
     before.every((row) => row.address !== address || row.audited_block !== audited_block),
   );
-  expect(compared.map(({ address }) => address)).toEqual([flat]);
+  expect(compared.map(({ address }) => address).sort()).toEqual([flat, guarded].sort());
   expect(differencesOf(rows)).toEqual(new Map());
 });
