@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
 import { decimalText, readDecimal } from './decimal-text.ts';
 
 const TYPING_MS = 250;
@@ -18,7 +18,8 @@ export function useTyped(
   write = same,
 ): [string, (event: Event) => void] {
   const [text, setText] = useState(() => write(value));
-  useEffect(() => setText((typed) => (read(typed) === value ? typed : write(value))), [value]);
+  // As the value is shown: later, it would undo what is typed meanwhile.
+  useLayoutEffect(() => setText((typed) => (read(typed) === value ? typed : write(value))), [value]);
   useEffect(() => {
     if (read(text) === value) return undefined;
     const timer = setTimeout(() => commit(read(text)), TYPING_MS);

@@ -68,6 +68,21 @@ describe('the list', () => {
     await close();
   });
 
+  test('a search that is typed as soon as its field is there is not lost', async () => {
+    const page = await emptyPage();
+    await page.addInitScript(`new MutationObserver((_, observer) => {
+      const field = document.querySelector('input[type=search]');
+      if (!field) return;
+      observer.disconnect();
+      field.value = 'usdc/we';
+      field.dispatchEvent(new InputEvent('input', { bubbles: true }));
+    }).observe(document, { childList: true, subtree: true })`);
+    await page.goto('/');
+    await page.getByText('2 found').waitFor();
+    expect(await page.getByLabel('Search').inputValue()).toBe('usdc/we');
+    await close();
+  });
+
   test('shows a day in each row, and sorts by it', async () => {
     const { address } = world.pools[0];
     await addQuoteSample(world.listing, address);
@@ -155,7 +170,7 @@ describe('the list', () => {
     const strip = page.getByRole('navigation', { name: 'Chains' });
     await strip.getByText('Devnet-B').getByText('not following').or(strip.getByText('not following')).first().waitFor();
     await strip.getByRole('link', { name: 'devnet-a' }).click();
-    await page.getByText('5 found').waitFor();
+    await page.getByText('5 found', { exact: true }).waitFor();
     const second = rows(page).nth(1);
     const marked = await second.getAttribute('data-pool');
     await page.getByRole('button', { name: 'Keys' }).waitFor();

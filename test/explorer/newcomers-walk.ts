@@ -21,9 +21,15 @@ export async function expectNewcomersWalk(printed: string): Promise<void> {
     const { page, errors, foreign } = await visit(browser, url, { permissions: ['clipboard-read', 'clipboard-write'] });
     page.setDefaultTimeout(TIMEOUT_MS);
     await page.goto('/');
-    await page.getByLabel('Search').fill('weth/usdc');
+    const search = async (text: string) => {
+      await page.getByLabel('Search').fill(text);
+      // The list has other pools until the search is sent.
+      await page.waitForURL(({ searchParams }) => searchParams.get('search') === text);
+      await page.locator('table.pools[aria-busy=false]').waitFor();
+    };
+    await search('weth/usdc');
     await page.getByRole('combobox', { name: 'Sort' }).selectOption('tvl');
-    // The search also finds pools the other way round, and the list has others until it is sent.
+    // The search also finds pools the other way round.
     const pools = page.locator('tbody tr[data-pool]');
     await pools.filter({ hasText: 'WETH/USDC' }).first().locator('th > a').click();
 
@@ -37,8 +43,11 @@ export async function expectNewcomersWalk(printed: string): Promise<void> {
     await page.getByLabel('Amount').fill('2');
     await page.locator('.curl').getByText('"amountIn":"2000000000000000000"').waitFor();
     await page.getByText('You receive').first().waitFor();
-    await page.getByRole('button', { name: 'Copy the call' }).click();
-    await page.getByText('copied').waitFor();
+    // Shown for a moment.
+    await Promise.all([
+      page.getByText('copied').waitFor(),
+      page.getByRole('button', { name: 'Copy the call' }).click(),
+    ]);
     const line = await page.evaluate<string>('navigator.clipboard.readText()');
     const { stdout } = await run('sh', ['-c', line]);
     expect(JSON.parse(stdout)).toMatchObject({
@@ -48,7 +57,7 @@ export async function expectNewcomersWalk(printed: string): Promise<void> {
     });
 
     await page.goto('/');
-    await page.getByLabel('Search').fill('duo/uno');
+    await search('duo/uno');
     await pools
       .filter({ hasText: 'DUO/UNO', has: page.locator('.live') })
       .first()

@@ -1,5 +1,5 @@
 import { ResponseError } from 'pool-trading-data-client/rest';
-import { useEffect, useMemo } from 'preact/hooks';
+import { useLayoutEffect, useMemo } from 'preact/hooks';
 import { client, type RoutePlan, serverNow } from '../api.ts';
 import { chains } from '../chains.ts';
 import { curlOf } from '../curl.ts';
@@ -24,7 +24,8 @@ export function RoutePage() {
   const requested = viewOf(here.value.searchParams);
   const view = { ...requested, chain: requested.chain ?? chains.value?.[0]?.chainId ?? null };
   const { data: market, failure } = useMarket(view);
-  useEffect(() => {
+  // Before the form is shown: later, it would replace an amount that is typed meanwhile.
+  useLayoutEffect(() => {
     const usual = market?.mostTraded;
     if (!usual || view.tokenIn !== '' || view.tokenOut !== '') return;
     const [tokenIn, tokenOut] = tokensOf(usual);

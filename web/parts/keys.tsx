@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 const KEYS = [
   ['?', 'show or hide these keys'],
@@ -30,7 +30,8 @@ const isTyping = ({ target }: Event) => target instanceof Element && target.clos
 export function Keys() {
   const dialog = useRef<HTMLDialogElement>(null);
   const [areOff, turn] = useState(() => localStorage.getItem(OFF) === '1');
-  useEffect(() => {
+  // They work as soon as they are shown.
+  useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event)) return;
       if (event.key === '?') dialog.current?.[dialog.current.open ? 'close' : 'showModal']();
