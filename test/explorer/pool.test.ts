@@ -55,9 +55,9 @@ describe('a pool', () => {
       return ((await response.json()) as { data: { closeX64: string; volume1Raw: string }[] }).data;
     };
     expect((await bars('1m')).length).toBeGreaterThanOrEqual(30);
-    const box = await chart.boundingBox();
     // The newest candle stands at the right end.
     const shown = async () => {
+      const box = await chart.boundingBox();
       for (let x = (box?.width ?? 0) - 1; x > 0; x -= 3) {
         await page.mouse.move((box?.x ?? 0) + x, (box?.y ?? 0) + 100);
         const text = await page.locator('.candles figcaption').textContent();
@@ -92,6 +92,7 @@ describe('a pool', () => {
 
   test('has two columns from 1100 pixels on: chart and trades left, quote, trade, depth and facts right', async () => {
     const page = await open(pathOf(world.pools[0]), { viewport: { width: 1_100, height: 900 } });
+    await page.locator('.candles canvas').first().waitFor();
     const parts = ['.chart', '.trades', 'dl.prices', 'form.trade', '.depth', '.aside #facts'];
     const place = async () => {
       for (const part of parts) await page.locator(part).first().waitFor();
@@ -155,11 +156,17 @@ describe('a pool', () => {
 
   test('the chart reports price, volume and impact below the pointer', async () => {
     const page = await open(pathOf(world.pools[1]));
-    const box = await page.locator('.depth canvas').boundingBox();
-    expect(box).not.toBeNull();
-    await page.mouse.move((box?.x ?? 0) + (box?.width ?? 0) * 0.9, (box?.y ?? 0) + 100);
+    const chart = page.locator('.depth .u-over');
+    let tries = 0;
+    const pointed = async () => {
+      const { width = 0 } = (await chart.boundingBox()) ?? {};
+      // A chart that is just shown does not listen yet, and a pointer that does not move says nothing.
+      tries += 1;
+      await chart.hover({ position: { x: width * 0.9 + (tries % 2), y: 100 } });
+      return page.locator('.depth figcaption').textContent();
+    };
     await expect
-      .poll(() => page.locator('.depth figcaption').textContent(), { timeout: TIMEOUT_MS })
+      .poll(pointed, { timeout: TIMEOUT_MS })
       .toMatch(/^Buy up to price 3,0[\d.]+: [\d.]+ WETH for [\d.,]+ USDC, impact \d\.\d\d%$/);
     const trade = page.getByText('Nobody has traded here yet.');
     await trade.waitFor();

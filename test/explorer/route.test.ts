@@ -53,8 +53,11 @@ describe('a route', () => {
       const loss = single.amountOut && (Number(single.amountOut) / Number(plan.amountOut) - 1) * 10_000;
       if (loss) expect(text).toContain(`${loss.toFixed(1)} bps`);
     }
-    await page.getByRole('button', { name: 'Copy the call' }).click();
-    await page.getByText('copied').waitFor();
+    // Shown for a moment.
+    await Promise.all([
+      page.getByText('copied').waitFor(),
+      page.getByRole('button', { name: 'Copy the call' }).click(),
+    ]);
     const line = await page.evaluate<string>('navigator.clipboard.readText()');
     expect(line).toContain(`"amountIn":"${order.amountIn}"`);
     expect(await findings(page)).toEqual([]);
