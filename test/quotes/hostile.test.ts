@@ -6,7 +6,7 @@ import { evenBins, stopLossExtension } from '../../devnet/pools.ts';
 import { deployManualProvider } from '../../devnet/providers.ts';
 import { gasHogPool, maliciousPool, poolBehind, turnIntoGasHog } from './hostile-pools.ts';
 import { apiOf, type QuoteApi, quoteApi } from './quote-api.ts';
-import { chainConfig, makeCutPool, makePool, priceX64, quoteWorld, stillQuotes } from './quote-world.ts';
+import { chainConfig, longTimeouts, makeCutPool, makePool, priceX64, quoteWorld } from './quote-world.ts';
 import { fixedDirectory, servedPool } from './served-pool.ts';
 
 const CLOSED = { bidAdj: '0', askAdj: ((1n << 128n) - 1n).toString() };
@@ -27,14 +27,7 @@ const world = quoteWorld(async (on) => {
   return { tokens: pair, honest: honest.map(({ address }) => address), hogs };
 });
 
-/** An honest node of a machine under load answers in time, and no block ends what is known. */
-const longTimeouts = {
-  ...stillQuotes,
-  rpcTimeoutMs: 30_000,
-  readTimeoutMs: 60_000,
-  ethereumReadTimeoutMs: 60_000,
-};
-
+/** No block ends what is known. */
 const apiFor = (pools: readonly Address[]) => apiOf(world, pools, { blockTimeMs: 60_000, quotes: longTimeouts });
 
 /** The quotes of pools when a batch holds these pools before them, by pool, without the time of the reading. */

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { evenBins, stopLossExtension } from '../../devnet/pools.ts';
 import { quoteApi } from './quote-api.ts';
-import { chainConfig, makeCutPool, makePool, quoteWorld, stillQuotes } from './quote-world.ts';
+import { chainConfig, longTimeouts, makeCutPool, makePool, quoteWorld } from './quote-world.ts';
 import { directoryOf } from './served-pool.ts';
 import { withProxies } from './with-proxies.ts';
 
-const quotes = { ...stillQuotes, rpcTimeoutMs: 3_000, readTimeoutMs: 8_000, minRefreshMs: 20 };
+const quotes = { ...longTimeouts, minRefreshMs: 20 };
 
 const world = quoteWorld();
 

@@ -35,7 +35,7 @@ function startApi(url: string, kind: 'ethereum' | 'bsc', of: PoolDirectory = wor
 const FAULTS: readonly (readonly [string, Misbehaviour])[] = [
   ['down', { kind: 'down' }],
   ['hanging', { kind: 'hanging' }],
-  ['too slow', { kind: 'slow', ms: 5_000 }],
+  ['too slow', { kind: 'slow', ms: 20_000 }],
   ['limiting by status', { kind: 'text', status: 429, body: '{"error":"slow down"}' }],
   ['limiting by a JSON-RPC error', { kind: 'error', code: -32_005, message: 'limit exceeded' }],
   ['speaking HTML', { kind: 'text', status: 200, body: '<html>hello</html>' }],

@@ -162,15 +162,24 @@ export const stillQuotes: QuotesConfig = QuotesConfig.parse({ maxAgeMs: 86_400_0
 /** Short limits, so that slow nodes are given up soon, and honest ones have the time that a busy machine takes. */
 export const shortTimeouts = {
   ...stillQuotes,
-  rpcTimeoutMs: 2_000,
-  readTimeoutMs: 10_000,
-  ethereumReadTimeoutMs: 2_000,
+  rpcTimeoutMs: 5_000,
+  readTimeoutMs: 30_000,
+  ethereumReadTimeoutMs: 5_000,
   waitTimeoutMs: 300,
   minRefreshMs: 20,
 };
 
+/** An honest node of a machine under load answers in time. */
+export const longTimeouts = {
+  ...stillQuotes,
+  rpcTimeoutMs: 30_000,
+  readTimeoutMs: 60_000,
+  ethereumReadTimeoutMs: 60_000,
+  waitTimeoutMs: 60_000,
+};
+
 /** Limits for tests that mine when they like: every request looks at the chain. */
-export const eagerQuotes: QuoteOptions = { ...stillQuotes, minRefreshMs: 1 };
+export const eagerQuotes: QuoteOptions = { ...longTimeouts, minRefreshMs: 1 };
 
 /** Moves the feed behind a pool. */
 export function movePrice({ chain, deployment }: QuoteWorld, { feed }: WorldPool, price: number): Promise<void> {

@@ -1,9 +1,11 @@
 import { describe, expect, test, vi } from 'vitest';
 import type { Misbehaviour, ProxiedRequest } from '../../devnet/misbehaviour.ts';
 import type { RpcProxy } from '../../devnet/rpc-proxy.ts';
+import type { QuoteOptions } from '../../quoting/chain-bounds.ts';
 import { quoteApi } from './quote-api.ts';
 import {
   chainConfig,
+  longTimeouts,
   makePool,
   movePrice,
   type QuoteWorld,
@@ -39,7 +41,7 @@ const withNodes = (run: (first: RpcProxy, second: RpcProxy) => Promise<void>) =>
 const FAULTS: readonly (readonly [string, Misbehaviour])[] = [
   ['down', { kind: 'down' }],
   ['silent', { kind: 'hanging' }],
-  ['too slow', { kind: 'slow', ms: 4_000 }],
+  ['too slow', { kind: 'slow', ms: 20_000 }],
   ['answering half and then nothing', { kind: 'trickle' }],
   ['answering with a web page', { kind: 'text', status: 200, body: '<html>hello</html>' }],
   ['answering with 502', { kind: 'text', status: 502, body: 'Bad Gateway' }],
@@ -53,12 +55,23 @@ const FAULTS: readonly (readonly [string, Misbehaviour])[] = [
 const everything = () => true;
 const onlyCalls = ({ method }: ProxiedRequest) => method === 'eth_call';
 
-const apiOver = (urls: readonly string[], kind: 'ethereum' | 'bsc' = 'bsc') =>
+/** Over nodes that may be silent. */
+const apiOverSilent = (
+  urls: readonly string[],
+  kind: 'ethereum' | 'bsc' = 'bsc',
+  quotes: QuoteOptions = shortTimeouts,
+) =>
   quoteApi({
     chain: chainConfig(31337, urls, { blockTimeMs: 100, pamm: { kind, builders: [] } }),
     directory: world.directory,
-    quotes: shortTimeouts,
+    quotes,
   });
+
+/** Over nodes that answer, whatever that is. */
+const apiOver = (urls: readonly string[]) => apiOverSilent(urls, 'bsc', { ...longTimeouts, minRefreshMs: 20 });
+
+/** Of nodes that fail in such a way. */
+const apiFor = ({ kind }: Misbehaviour) => (['hanging', 'slow', 'trickle'].includes(kind) ? apiOverSilent : apiOver);
 
 const url = () => `/public/v1/evm/31337/${world.pool.address}/bid_ask`;
 
@@ -99,7 +112,7 @@ describe.concurrent.each([
 ])('a node that fails at %s', (_what, when) => {
   test.each(FAULTS)('%s: 500, and recovery without a restart', (_name, fault) =>
     withNodes(async (first) => {
-      const api = apiOver([first.url]);
+      const api = apiFor(fault)([first.url]);
       expect((await ask(api))[0]).toBe(200);
       first.misbehave(fault, when);
       await untilFailed(api, READ_FAILED);
@@ -110,7 +123,7 @@ describe.concurrent.each([
 
   test.each(FAULTS)('%s: the next node answers for it', (_name, fault) =>
     withNodes(async (first, second) => {
-      const api = apiOver([first.url, second.url]);
+      const api = apiFor(fault)([first.url, second.url]);
       first.misbehave(fault, when);
       expect((await ask(api))[0]).toBe(200);
     }),
@@ -201,7 +214,7 @@ describe('a node that reports an old block', () => {
 describe('on a chain of kind ethereum', () => {
   test('a price read that is too slow is 503', () =>
     withNodes(async (first) => {
-      const api = apiOver([first.url], 'ethereum');
+      const api = apiOverSilent([first.url], 'ethereum');
       expect((await ask(api))[0]).toBe(200);
       first.misbehave({ kind: 'hanging' }, onlyCalls);
       await untilFailed(api, UNAVAILABLE);
@@ -210,7 +223,7 @@ describe('on a chain of kind ethereum', () => {
 
 test('a read that times out is 500 for the request that started it, 503 for requests that joined it', () =>
   withNodes(async (first) => {
-    const api = apiOver([first.url]);
+    const api = apiOverSilent([first.url]);
     expect((await ask(api))[0]).toBe(200);
     first.misbehave({ kind: 'hanging' }, onlyCalls);
     await world.chain.client.mine({ blocks: 1 });
@@ -233,11 +246,14 @@ test('a batch carries the failures of its pools as 500s inside a 200', () =>
 test('a batch that takes too long fails as a whole with 503, and its reads are there for the next one', () =>
   withNodes(async (first) => {
     const chain = chainConfig(31337, [first.url], { blockTimeMs: 60_000 });
-    const longTimeouts = { ...shortTimeouts, rpcTimeoutMs: 10_000, readTimeoutMs: 20_000, minRefreshMs: 60_000 };
-    const api = quoteApi({ chain, directory: world.directory, quotes: longTimeouts, batchDeadlineMs: 200 });
-    first.misbehave({ kind: 'slow', ms: 500 }, onlyCalls);
+    // A busy machine knows the head by then.
+    const quotes = { ...longTimeouts, minRefreshMs: 60_000 };
+    const api = quoteApi({ chain, directory: world.directory, quotes, batchDeadlineMs: 1_500 });
+    const { promise: until, resolve: letThrough } = Promise.withResolvers<void>();
+    first.misbehave({ kind: 'held', until }, onlyCalls);
     const { status, text } = await api.batch({ pools: [world.pool.address] });
     expect([status, text]).toEqual(UNAVAILABLE);
+    letThrough();
     first.misbehave(null);
     await expect.poll(() => api.calls.length).toBe(4);
     expect((await api.batch({ pools: [world.pool.address] })).status).toBe(200);
