@@ -15,7 +15,7 @@ const ASKERS = 8;
  * Another process reads within a second, where processes need not wait for the CPU:
  * the faster of two takeovers shows it.
  */
-const TAKEOVER_MS = 2_500;
+const TAKEOVER_MS = 2_000;
 const PAUSED_BLOCKS = 8;
 const DOWN_MS = 3_000;
 const REORGANISED = 3;
@@ -105,13 +105,13 @@ async function reader(): Promise<SupervisedProcess> {
 const blocksReadBy = async ({ operations }: SupervisedProcess) => (await scrape(operations)).sum(READ_FOR_ALL) ?? 0;
 
 /**
- * Resolves with the time until clients had the second block from now on:
- * its read began without the process that is gone.
+ * Resolves with the time until clients had the second block from now on, since it was mined: its read began without the
+ * process that is gone. Blocks come more slowly on a busy machine.
  */
 async function takeover(): Promise<number> {
-  const [from, height] = [performance.now(), world.truth.height];
-  const next = await vi.waitUntil(() => answers.find(({ at, block }) => at >= from && block >= height + 2), RECOVERY);
-  return next.at - from;
+  const [from, second] = [performance.now(), world.truth.height + 2];
+  const next = await vi.waitUntil(() => answers.find(({ at, block }) => at >= from && block >= second), RECOVERY);
+  return next.at - Math.max(from, world.truth.minedAt(second) ?? next.at);
 }
 
 const chainCalls = () => total('rpc_requests_total', { method: 'eth_call' });
@@ -208,7 +208,9 @@ test('every answer equals the chain at its block, none is older than one before,
   }
   expect(older).toEqual([]);
   // Resets are those of the process that was killed; on a busy machine a read may take longer than a request waits.
-  const [late, others] = [/^503 /, /^(?!503 |ECONNRESET$)/].map((kind) => failures.filter((each) => kind.test(each)));
+  const [late, others] = [/^503 /, /^(?!503 |(ECONNRESET|EPIPE)$)/].map((kind) =>
+    failures.filter((each) => kind.test(each)),
+  );
   expect(others).toEqual([]);
   expect(late?.length).toBeLessThan(answers.length / 100);
 });

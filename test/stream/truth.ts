@@ -33,6 +33,7 @@ export class Truth {
   /** By hash. */
   readonly #blocks = new Map<string, ReadonlyMap<string, { readonly plain: string; readonly withDepth: string }>>();
   #height = 0;
+  readonly #minedAt = new Map<number, number>();
 
   constructor(chain: StreamChain) {
     this.#chain = chain;
@@ -50,8 +51,14 @@ export class Truth {
     return this.#height;
   }
 
+  /** When a block of this height was last known to be mined, by `performance.now()`; undefined before. */
+  minedAt(number: number): number | undefined {
+    return this.#minedAt.get(number);
+  }
+
   /** Asks for all quotes until they are of this block, which must be the head. */
   async record({ number, hash }: Block): Promise<void> {
+    this.#minedAt.set(number, performance.now());
     const { chainId, pools } = this.#chain;
     const path = `/public/v1/evm/${chainId}/bid_ask/batch`;
     const request = { method: 'POST', body: JSON.stringify({ pools: pools.flat() }) };
