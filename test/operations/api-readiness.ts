@@ -103,7 +103,7 @@ export function testReadiness(world: OperatedWorld, maxLagSecs: number): void {
       expect(failed({ route: BID_ASK_ROUTE, status: '500' })).toBe(failed({ route: BID_ASK_ROUTE, fault: 'nodes' }));
       expect(failed({ fault: 'defect' }) ?? 0).toBe(0);
     }, EVENTUALLY);
-    const log = world.processes.api.recentOutput();
+    const log = world.processes.api.log();
     expect(log.match(/no node of the chain answers/g)).toHaveLength(1);
     expect(log).not.toContain('Internal server error');
   });

@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
 import pg from 'pg';
 import type { PublicClient } from 'viem';
 import { chainEndpoints } from '../../builders/submit/endpoints.ts';
@@ -22,7 +23,11 @@ import { stillQuotes } from '../quotes/quote-world.ts';
 export const PROCESSES = ['api', 'indexer', 'capture', 'builders'] as const;
 export type ProcessName = (typeof PROCESSES)[number];
 
-export type OperatedProcess = ServiceProcess & { readonly url: string };
+export type OperatedProcess = ServiceProcess & {
+  readonly url: string;
+  /** All that it has printed. */
+  readonly log: () => string;
+};
 
 export type OperatedChain = {
   readonly chainId: number;
@@ -122,14 +127,19 @@ function chainsOf(chains: readonly (OperatedChain & { kind: 'ethereum' | 'bsc' }
 function startProcess(name: ProcessName, env: Readonly<Record<string, string>>): Promise<OperatedProcess> {
   return onFreePort(async (port) => {
     const url = `http://127.0.0.1:${port}`;
+    let log = '';
+    const output = new PassThrough().on('data', (chunk) => {
+      log += chunk;
+    });
     const service = await startOwnProcess({
       main: name,
+      output,
       env: { ...env, HOST: '127.0.0.1', PORT: String(port) },
       ready: `${url}/health`,
       startTimeoutMs: 90_000,
     }).catch((error: ServiceError) => {
       throw new ServiceError(`${error.message}\n${error.log}`, error.log);
     });
-    return { ...service, url };
+    return { ...service, url, log: () => log };
   });
 }
