@@ -18,7 +18,7 @@ import {
 } from '../../client/simulate.ts';
 import { PROJECT_ROOT } from '../../runtime/project-root.ts';
 import { startedWorld } from '../harness/open-world.ts';
-import { type LiveQuote, startLiveWorld, updateAll, waitForUpdates } from '../live/live-world.ts';
+import { type LiveQuote, startLiveWorld, updateAll, waitForLive, waitForUpdates } from '../live/live-world.ts';
 import { installClient, linkPackages } from './install.ts';
 
 const SIDES = ['bids', 'asks'] as const;
@@ -31,10 +31,12 @@ beforeAll(() => {
 
 /** Live quotes of all pools, as a client makes them ready for a simulation. */
 async function liveQuotes(): Promise<LiveQuote[]> {
-  const updates = await updateAll(world.market, () => 201n);
-  const { results, overrides } = await waitForUpdates(world, updates);
+  await waitForUpdates(world, await updateAll(world.market, () => 201n));
+  await waitForLive(world);
+  const { results, overrides } = await world.batch({ include: 'stateOverride' });
   return results.map((result) => {
     if (!('quote' in result)) throw new Error(result.error.error);
+    expect(result.quote.basis?.kind).toBe('live');
     return { ...result.quote, overrides };
   });
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { RoutePlan } from '../../api/route/route-response.ts';
 import { startedWorld } from '../harness/open-world.ts';
-import { startLiveWorld, updateAll, waitForUpdates } from '../live/live-world.ts';
+import { startLiveWorld, updateAll, waitForLive, waitForUpdates } from '../live/live-world.ts';
 
 /* What plans say of gas is what receipts of their swaps say, of both generations and directions. */
 
@@ -22,7 +22,7 @@ async function planOver(pool: string, fields: object): Promise<RoutePlan> {
 }
 
 test('the gas of a plan is within 5% of the receipt of its swap, small ones and of almost a whole side', async () => {
-  const { market, batch } = world;
+  const { market } = world;
   const { pools, token0, token1, builder } = market;
   const misses: string[] = [];
   let compared = 0;
@@ -30,7 +30,7 @@ test('the gas of a plan is within 5% of the receipt of its swap, small ones and 
     const [tokenIn, tokenOut] = zeroForOne ? [token0, token1] : [token1, token0];
     for (const percent of [1n, 50n, 99n]) {
       await waitForUpdates(world, await updateAll(market, () => 200n));
-      const { results } = await batch({ depth: true });
+      const { results } = await waitForLive(world);
       const orders = pools.flatMap((pool, index) => {
         const result = results[index];
         const depth = result && 'quote' in result ? result.quote.depth : undefined;
