@@ -41,7 +41,7 @@ test('it', () => undefined);`;
 const printed = openWorld(async (ends) => {
   const folder = await mkdtemp(join(tmpdir(), 'explain-failures-'));
   ends.defer(() => rm(folder, { recursive: true }));
-  const setup = `{ test: { globals: true, setupFiles: [${path('test/harness/explain-failures.ts')}] } }`;
+  const setup = `{ test: { globals: true, testTimeout: 60_000, setupFiles: [${path('test/harness/explain-failures.ts')}] } }`;
   await writeFile(join(folder, 'vitest.config.js'), `export default ${setup};`);
   await writeFile(join(folder, 'a.test.js'), IMPORTS + TESTS);
   await writeFile(join(folder, 'world.test.js'), IMPORTS + WORLD_TEST);

@@ -65,7 +65,7 @@ test('what nodes do not show in time is left out with a warning, and what is pro
     const lines: string[] = [];
     const logger = pino({ level: 'warn' }, { write: (line) => lines.push(line) });
     const chains = await namelessChains(narrow.url, { fromBlock: (world.scenario.packed?.fromBlock ?? 0) + 1 });
-    const found = await contractsOfIndex({ database, schema: 'onchain_1' }, chains, logger, 3_000);
+    const found = await contractsOfIndex({ database, schema: 'onchain_1' }, chains, logger, 8_000);
     expect(found.map(({ role, address }) => [role, address])).toContainEqual([
       'stopLoss',
       world.scenario.packed?.stopLoss,

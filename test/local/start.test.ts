@@ -68,8 +68,8 @@ async function endParts({ pid, recentOutput }: ServiceProcess, data: string): Pr
     ['capture', 'dist/capture.mjs'],
     ['postgres', 'bin/postgres -D'],
   ] as const) {
-    const part = processesOf(pid).find((it) => commandOf(it).includes(command));
-    process.kill(part ?? 0, 'SIGKILL');
+    const part = await vi.waitUntil(() => processesOf(pid).find((it) => commandOf(it).includes(command)), EVENTUALLY);
+    process.kill(part, 'SIGKILL');
     await vi.waitFor(() => expect(recentOutput()).toMatch(`ended  ${name}`), EVENTUALLY);
   }
 }

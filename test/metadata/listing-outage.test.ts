@@ -12,7 +12,7 @@ import { CHAIN_A, CHAINS_FILE } from './listing-fixture.ts';
 
 const postgres = startedWorld(startPostgres);
 const world = openWorld(async (ends) => {
-  const database = new pg.Pool({ connectionString: postgres.url, max: 2, connectionTimeoutMillis: 1_000 });
+  const database = new pg.Pool({ connectionString: postgres.url, max: 2, connectionTimeoutMillis: 10_000 });
   ends.defer(() => database.end());
   // Idle connections that die with the server are replaced by the next query.
   database.on('error', () => undefined);
