@@ -88,7 +88,7 @@ test('a stop during a start gives that up', async () => {
   await expect.poll(() => starts).toBe(2);
   const stoppedAt = performance.now();
   await part.stop();
-  expect(performance.now() - stoppedAt).toBeLessThan(5_000);
+  expect(performance.now() - stoppedAt).toBeLessThan(30_000);
   expect(await part.ended).toBe('it is given up while starting');
   expect(started).toHaveLength(1);
 });

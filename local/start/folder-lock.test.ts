@@ -61,18 +61,22 @@ test.runIf(process.platform === 'linux')('a number that went to another process,
   expect(await ownerAt(lock)).toBe(process.pid);
 
   // Its parent never waits for it.
-  const parent = spawn('/bin/sh', ['-c', 'sleep 0.2 & echo $!; exec sleep 60'], {
+  const parent = spawn('/bin/sh', ['-c', 'sleep 600 & echo $!; exec sleep 600'], {
     stdio: ['ignore', 'pipe', 'ignore'],
   });
   onTestFinished(() => {
     parent.kill('SIGKILL');
   });
   const pid = Number((await once(parent.stdout, 'data'))[0]);
+  onTestFinished(() => {
+    process.kill(pid, 'SIGKILL');
+  });
   const { startedAt } = (await runningProcess(pid)) ?? {};
   expect(startedAt).toMatch(/^\d+$/);
   await rm(lock);
   await symlink(`${pid} ${startedAt}`, lock);
   await expect(lockFolder(folder)).rejects.toThrow(`in use by process ${pid}`);
+  process.kill(pid, 'SIGKILL');
   await expect.poll(() => runningProcess(pid)).toBeNull();
   process.kill(pid, 0); // Its number is taken still.
   await lockFolder(folder);
