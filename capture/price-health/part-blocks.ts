@@ -17,24 +17,28 @@ export interface PartBlocksDeps extends Pick<NewestPartDeps, 'seen' | 'divergenc
   readonly rpc: ChainRpc;
   readonly budget: CallBudget;
   readonly countCall?: CountChainCall | undefined;
+  /** Longest wait for a call that shows the part, and for the budget to have one. Default: 500 ms; tests change it. */
+  readonly readMs?: number;
 }
 
-/** Timeout of calls at the tag `pending`. */
-const RPC_TIMEOUT_MS = 2_000;
-/** Longest wait for a call that shows the part, and for the budget to have one. */
 const READ_MS = 500;
+/** Any other call at the tag `pending` may take this many times as long. */
+const TIMEOUT_FACTOR = 4;
 
 /** The parts of a chain's blocks being built, for prices: each is asked for when it is needed, and none is followed. */
 export class PartBlocks implements PriceBlocks {
   /** Nothing is remembered of nodes. */
   readonly heads = { reject: () => true, suspend: () => undefined };
   readonly #deps: PartBlocksDeps;
+  readonly #readMs: number;
   readonly #rpc: ChainRpc;
 
   constructor(deps: PartBlocksDeps) {
-    const { chain, source, countCall = () => undefined } = deps;
+    const { chain, source, countCall = () => undefined, readMs = READ_MS } = deps;
+    const nodes = { chainId: chain.chainId, rpcUrls: source.rpcUrls };
     this.#deps = deps;
-    this.#rpc = openChainRpc({ chainId: chain.chainId, rpcUrls: source.rpcUrls }, RPC_TIMEOUT_MS, countCall);
+    this.#readMs = readMs;
+    this.#rpc = openChainRpc(nodes, TIMEOUT_FACTOR * readMs, countCall);
   }
 
   /** Gives the head with its newest part; undefined where that is not read or used, or the budget is exhausted. */
@@ -43,7 +47,7 @@ export class PartBlocks implements PriceBlocks {
     const { chainId, multicall3 } = chain;
     const parts = { rpc: new BudgetedRpc(this.#rpc, budget, 'funded'), chainId, multicall3 };
     // Reads at the committed head report what is wrong with the nodes.
-    return readNewestPart({ ...deps, parts, readMs: READ_MS }).catch(() => undefined);
+    return readNewestPart({ ...deps, parts, readMs: this.#readMs }).catch(() => undefined);
   }
 
   /**

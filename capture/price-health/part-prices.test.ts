@@ -47,6 +47,8 @@ function openBlocks(headUrl = market.node.url) {
     seen: new SeenParts(),
     countCall: (_chainId, method) => calls.push(method),
     now: () => performance.now(),
+    // As long as a busy machine may take.
+    readMs: 10_000,
   });
   return { blocks, calls };
 }
