@@ -68,7 +68,7 @@ function drawUpdate(random: Random, mined: ReadonlyMap<bigint, readonly Hex[]>):
       ? random.pick(own)
       : random.pick(elsewhere);
   const pools = [...POOLS, UNFUNDED].filter(() => random.chance(40));
-  return { id: randomUUID(), block, txHash, pools, minutesOld: random.chance(15) ? 1 : 3 };
+  return { id: randomUUID(), block, txHash, pools, minutesOld: random.chance(15) ? 0 : 3 };
 }
 
 async function audit({ id, block, txHash, pools, minutesOld }: Update): Promise<void> {
