@@ -24,9 +24,7 @@ async function startedMarket({ onTestFinished }: TestContext) {
 const reaches = (chain: DevChain, number: bigint) =>
   vi.waitFor(async () => expect(await chain.client.getBlockNumber()).toBeGreaterThanOrEqual(number));
 
-test.concurrent('trades land right behind the updates that they need, and not in every block', {
-  timeout: 60_000,
-}, async (context) => {
+test.concurrent('trades land right behind the updates that they need, and not in every block', async (context) => {
   const { part, chain } = await startedMarket(context);
   const first = await chain.client.getBlockNumber();
   const updaters = part.pools.map(({ maker }) => maker.address);
