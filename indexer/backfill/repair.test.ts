@@ -159,14 +159,15 @@ test('a repair after the first one of a chain asks its nodes in turn, as long as
 });
 
 test('logs that a repair put right are named, however long Postgres takes below the limit; else they are unknown', async () => {
-  const timeouts = { statement_timeout: 100, query_timeout: 100 };
+  // Far longer than any other statement takes on a busy machine.
+  const timeouts = { statement_timeout: 1_000, query_timeout: 1_000 };
   const limited = new pg.Pool({ connectionString: database.url, max: 1, ...timeouts });
   onTestFinished(() => limited.end());
   const [before, after] = [ONCHAIN_SCHEMA, 'onchain_slow'];
   await createOnchainTables(database.pool, after);
   await setIndexedBlock(database.pool, { chainId: CHAIN, number: 100, timestamp: 1, isFinal: true }, before);
   await database.pool.query(`DROP TABLE ${after}.fee_collection CASCADE; CREATE VIEW ${after}.fee_collection AS
-    SELECT ${CHAIN}::int8 AS chain_id, '${WRONG}' AS pool, 60::int8 AS block_number, 3 AS log_index FROM pg_sleep(0.3)`);
+    SELECT ${CHAIN}::int8 AS chain_id, '${WRONG}' AS pool, 60::int8 AS block_number, 3 AS log_index FROM pg_sleep(1.5)`);
   const read = (limitMs?: number) => readRepairedLogs(limited, { before, after }, new Map([[CHAIN, 51]]), limitMs);
   const fee = { change: 'missing', chainId: CHAIN, pool: WRONG, blockNumber: 60, logIndex: 3 };
   expect(await read()).toEqual([fee]);
