@@ -27,7 +27,8 @@ test('a key is valid from its issue to its revocation, and no longer than 3 seco
   expect(await verify(key)).toEqual({ keyId, holder: keyId, publishesQuotes: false });
   expect(await revokeApiKey(database.pool, keyId)).toBe(true);
   now = 3_000;
-  expect(await verify(key)).toBeNull();
+  // A slow answer of the database comes after the last one was given.
+  await expect.poll(() => verify(key)).toBeNull();
 });
 
 test('a rotated key has the holder of the first one, however often it was rotated', async () => {
@@ -61,7 +62,7 @@ test('a key that is issued after it was tried works within 3 seconds', async () 
   expect(await verify(key)).toBeNull();
   await database.pool.query('UPDATE operator.api_key SET revoked_at = NULL WHERE key_id = $1', [keyId]);
   now = 3_000;
-  expect(await verify(key)).toEqual({ keyId, holder: keyId, publishesQuotes: false });
+  await expect.poll(() => verify(key)).toEqual({ keyId, holder: keyId, publishesQuotes: false });
 });
 
 test('a key with the right visible part and a wrong secret is refused', async () => {
@@ -185,7 +186,8 @@ test('a client that tries key after key is held up without the database; others 
 });
 
 test('clients of a proxy that is not counted do not lock out each other, only a key itself', async () => {
-  const app = new Hono().use(authenticate(createKeyVerifier(database.pool, Date.now), 0)).get('/', (c) => c.text(''));
+  const keys = createKeyVerifier(database.pool, () => 0);
+  const app = new Hono().use(authenticate(keys, 0)).get('/', (c) => c.text(''));
   app.onError((error, c) => c.text('', error instanceof ApiError ? error.status : 500));
   const env = { incoming: { socket: { remoteAddress: '10.0.0.9', remotePort: 1, remoteFamily: 'IPv4' } } };
   const ask = async (key: string, headers: Record<string, string>) =>

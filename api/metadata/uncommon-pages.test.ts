@@ -52,7 +52,8 @@ test('uncommon pages that take too long are 503, wait for each other alone, and 
     expect(most).toBe(2);
     expect(await responses).toEqual(uncommon.map(() => UNAVAILABLE));
     // Two of them run until their statements are cancelled, two more when these end; the others have waited too long.
-    expect(performance.now() - startedAt).toBeLessThan(8_000);
+    // Two after two they would take twenty seconds.
+    expect(performance.now() - startedAt).toBeLessThan(15_000);
     expect((await ask(COMMON)).status).toBe(200);
   } finally {
     await holder.end();
