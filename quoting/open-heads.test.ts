@@ -44,7 +44,7 @@ async function openPushed(rpcUrl: string, hasSource = true) {
     ...clocks,
   };
   const heads = openHeads(context, { protectedAccounts: () => new Set() });
-  await vi.waitFor(() => expect(node.subscriptions('newHeads')).toBe(1), 5_000);
+  await vi.waitFor(() => expect(node.subscriptions('newHeads')).toBe(1));
   return heads;
 }
 
@@ -65,17 +65,17 @@ test.each([
   ['without one', false],
 ])('a socket of heads that pushes parts moves no head, not even once: %s', async (_, hasSource) => {
   const { chain, node } = world;
-  await vi.waitFor(() => expect(world.node.subscriptions('newHeads')).toBe(0), 5_000);
+  await vi.waitFor(() => expect(world.node.subscriptions('newHeads')).toBe(0));
   const { committed, close } = await openPushed(node.url, hasSource);
   const taken: { readonly number: bigint; readonly hash: string }[] = [];
   committed.onHead(({ block }) => taken.push(block));
   for (let block = 0; block < 4; block += 1) {
     const number = await seal(true);
-    await vi.waitFor(async () => expect((await committed.head()).block.number).toBe(number), 5_000);
+    await vi.waitFor(async () => expect((await committed.head()).block.number).toBe(number));
   }
   close();
   for (const { number, hash } of taken) expect(hash).toBe((await chain.client.getBlock({ blockNumber: number })).hash);
-  expect(taken.map(({ number }) => number)).toEqual(taken.map(({ number }) => number).sort());
+  expect(taken.every(({ number }, index) => number >= (taken[index - 1]?.number ?? 0n))).toBe(true);
 });
 
 test('a pushed head that a node has only a moment later is taken, without a poll', async () => {
@@ -88,11 +88,11 @@ test('a pushed head that a node has only a moment later is taken, without a poll
     return true;
   };
   proxy.misbehave({ kind: 'result', result: null }, isFirst);
-  await vi.waitFor(() => expect(world.node.subscriptions('newHeads')).toBe(0), 5_000);
+  await vi.waitFor(() => expect(world.node.subscriptions('newHeads')).toBe(0));
   const { committed, close } = await openPushed(proxy.url);
   for (let block = 0; block < 2; block += 1) {
     const number = await seal();
-    await vi.waitFor(() => expect(committed.current?.block.number).toBe(number), 5_000);
+    await vi.waitFor(() => expect(committed.current?.block.number).toBe(number));
   }
   close();
   expect(proxy.requests.filter(({ method }) => method === 'eth_getBlockByNumber')).toEqual([]);

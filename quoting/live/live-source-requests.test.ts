@@ -56,9 +56,7 @@ test.each([
   server.answer = answerWith(text);
   const config = { kind, wsUrls: [server.wsUrl], rpcUrls: [server.rpcUrl] };
   const wrong = sourceOf(config, { apiKey: 'wrong-key' });
-  await vi.waitUntil(() => wrong.faults.includes('refused') && wrong.faults.includes('unreachable'), {
-    timeout: 5_000,
-  });
+  await vi.waitUntil(() => wrong.faults.includes('refused') && wrong.faults.includes('unreachable'));
   wrong.source.close();
   const right = sourceOf(config, { apiKey: 'right-key' });
   await vi.waitUntil(() => right.frames.length > 0 && server.openSockets() === 1);
