@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => proxy.stop());
 
 async function supportOf(url: string) {
-  const { endpoints } = openChainRpc({ chainId: CHAIN_ID, rpcUrls: [url] }, 2_000);
+  const { endpoints } = openChainRpc({ chainId: CHAIN_ID, rpcUrls: [url] }, 30_000);
   const state = await anyNodeHas(endpoints, 'stateOverrides');
   return { state, stateAndBlock: await anyNodeHas(endpoints, 'blockOverrides') };
 }

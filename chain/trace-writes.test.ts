@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => proxy.stop());
 
 const canTrace = (...urls: string[]) => anyNodeHas(rpcOf(...urls).endpoints, 'traces');
-const rpcOf = (...rpcUrls: string[]) => openChainRpc({ chainId: 31_337, rpcUrls }, 2_000);
+const rpcOf = (...rpcUrls: string[]) => openChainRpc({ chainId: 31_337, rpcUrls }, 30_000);
 
 /** What code would write that is put at an account whose slot 1 holds 5, as slot 2 does. */
 async function writesOf(code: Hex, call: { readonly value?: bigint } = {}) {

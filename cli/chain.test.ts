@@ -213,7 +213,7 @@ test('on a terminal it asks for what is missing, again after a wrong answer', {
   const command = [process.execPath, ...ownMain('chain'), 'add', '--file', path, '--block-time', '1000'].join(' ');
   const terminal = execa('script', ['--quiet', '--return', '--command', command, '/dev/null'], {
     reject: false,
-    timeout: 60_000,
+    timeout: 200_000,
   });
   const { deployment } = scenario;
   const answers: [question: string, answer: string][] = [
