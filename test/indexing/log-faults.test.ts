@@ -14,7 +14,7 @@ import { startRpcProxy } from '../../devnet/rpc-proxy.ts';
 import { buildPool } from '../../devnet/scenario/pool-builder.ts';
 import { TRADING_POOLS } from '../../devnet/scenario/trading-pools.ts';
 import type { RepairedLog } from '../../indexer/backfill/repair.ts';
-import { startBackfillWorld } from '../backfill/backfill-world.ts';
+import { backfill, startBackfillWorld } from '../backfill/backfill-world.ts';
 import { openWorld } from '../harness/open-world.ts';
 import { ordinaryRecipe } from '../packed/observed-swaps.ts';
 import { auditPools, differencesOf } from './audit-pools.ts';
@@ -316,16 +316,40 @@ test('the indexer repairs by itself what lastingly differs, once, and says what 
   expect(created.map(({ change, chainId, pool }) => [change, chainId, pool])).toEqual([['missing', ONE_NODE, hidden]]);
   indexer = await startIndexer(world);
   await catchUp();
-  const exact = await connectExact(world.databaseUrl);
-  onTestFinished(() => exact.end());
-  for (const { chainId } of world.chains) {
-    expect(await logsUnlike(chainId)).toEqual([]);
-    expect(await differing(chainId)).toEqual([]);
-    const { url, scenario } = chainOf(chainId);
-    const onChain = await readChainPools(connectNode(url), scenario.deployment.poolFactory);
-    const indexed = await readIndexedPools(exact, chainId);
-    for (const [address, pool] of onChain) expect(indexed.get(address), address).toEqual(pool);
-  }
+  for (const { chainId } of world.chains) await expectWhole(chainId);
   const { rows } = await world.database.query('SELECT schema FROM operator.backfill');
   expect(rows).toEqual([{ schema }]);
 });
+
+/** The index has each log of the chain once, and all rows are what the chain holds. */
+async function expectWhole(chainId: number): Promise<void> {
+  const exact = await connectExact(world.databaseUrl);
+  onTestFinished(() => exact.end());
+  expect(await logsUnlike(chainId)).toEqual([]);
+  expect(await differing(chainId)).toEqual([]);
+  const { url, scenario } = chainOf(chainId);
+  const onChain = await readChainPools(connectNode(url), scenario.deployment.poolFactory);
+  const indexed = await readIndexedPools(exact, chainId);
+  for (const [address, pool] of onChain) expect(indexed.get(address), address).toEqual(pool);
+}
+
+test.each([
+  ['twice and in another order do no harm', (logs) => LOG_FAULTS.doubles(LOG_FAULTS.reorders(logs)), []],
+  ['of other blocks do no harm, but the node is named', LOG_FAULTS.moves, ['rpcUrls[0]']],
+] as const satisfies [string, LogFault, string[]][])(
+  'history of two nodes: logs that the first one gives %s',
+  { timeout: LIMIT_MS },
+  async (_, fault, faulty) => {
+    await world.database.query('DELETE FROM operator.log_fault WHERE chain_id = $1', [TWO_NODES]);
+    const hasGiven = misbehave(TWO_NODES, fault);
+    const command = backfill(world, ['--chains', String(TWO_NODES), '--json']);
+    expect(await command.ended, command.stderr()).toBe(0);
+    behave();
+    expect(hasGiven()).toBe(true);
+    expect(await indexer.ended).toBe('exit code 75');
+    indexer = await startIndexer(world);
+    await catchUp();
+    expect(await named(TWO_NODES)).toEqual(faulty);
+    await expectWhole(TWO_NODES);
+  },
+);
