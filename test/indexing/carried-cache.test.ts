@@ -13,7 +13,7 @@ import { backfill, startBackfillWorld } from '../backfill/backfill-world.ts';
 import { startedWorld } from '../harness/open-world.ts';
 import { auditPools, differencesOf } from './audit-pools.ts';
 import { indexerStarter, type RunningIndexer, waitUntilIndexed } from './indexer-process.ts';
-import { makeOtherRelease } from './other-release.ts';
+import { buildOtherRelease } from './other-release.ts';
 import { poolsOf, unlikeLogs } from './unlike-logs.ts';
 
 /**
@@ -27,7 +27,7 @@ const FINAL = '0x46';
 const CHAIN = 31_337;
 
 const world = startedWorld(() => startBackfillWorld(40));
-const release = startedWorld(makeOtherRelease);
+const release = startedWorld(buildOtherRelease);
 const startIndexer = indexerStarter();
 let younger: Deployment;
 let pools: readonly string[] = [];

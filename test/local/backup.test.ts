@@ -1,7 +1,5 @@
-import { execFile } from 'node:child_process';
-import { cp, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import pg from 'pg';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { PROCESS_ROLES } from '../../db/process-roles.ts';
@@ -9,7 +7,7 @@ import { request } from '../../devnet/json-rpc.ts';
 import { startRpcProxy } from '../../devnet/rpc-proxy.ts';
 import { type Postgres, type PostgresOptions, startPostgres } from '../../local/services/postgres.ts';
 import { openDataFolder } from '../../local/start/data-folder.ts';
-import { PROJECT_ROOT } from '../../runtime/project-root.ts';
+import { copyRelease } from '../harness/copied-release.ts';
 import {
   digestOf,
   EVENTUALLY,
@@ -101,18 +99,9 @@ const INDEXES = `SELECT read_model.served_schema() AS served, count(*) FROM pg_c
 
 /** The project with a higher version, built in a folder of its own. */
 async function nextRelease(folder: string) {
-  const ignored = /[/](node_modules|dist|[.]git|data)$/;
-  await cp(PROJECT_ROOT, folder, { recursive: true, filter: (path) => !ignored.test(path) });
-  await symlink(join(PROJECT_ROOT, 'node_modules'), join(folder, 'node_modules'));
-  const edit = async (name: string, change: (json: Record<string, unknown>) => object) => {
-    const path = join(folder, name);
-    await writeFile(path, JSON.stringify(change(JSON.parse(await readFile(path, 'utf8')))));
-    await promisify(execFile)(process.execPath, ['--import', 'tsx', 'build.ts', '--if-outdated'], { cwd: folder });
-  };
-  await edit('package.json', (json) => ({ ...json, version: '9.0.0' }));
-  const raiseLogicVersion = () =>
-    edit('indexer/logic-version.json', (json) => ({ ...json, version: Number(json.version) + 1 }));
-  return { folder, raiseLogicVersion };
+  const release = await copyRelease(folder);
+  await release.edit('package.json', (json) => ({ ...json, version: '9.0.0' }));
+  return release;
 }
 
 async function startedPostgres(options: PostgresOptions = {}): Promise<Postgres> {
