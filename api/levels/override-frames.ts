@@ -31,7 +31,7 @@ export class OverrideFrames {
   }
 
   /** Reads those of all venues at a state, as one JSON text. */
-  at(form: FrameForm): ReadAt<string> {
+  at(form: 'builderAnswer' | 'bap710'): ReadAt<string> {
     return async ({ head }) => this.#write(form, head.block, []);
   }
 
@@ -45,7 +45,7 @@ export class OverrideFrames {
    *
    * @param routers the venues to show; none means all
    */
-  async open(form: FrameForm, routers: readonly Address[]): Promise<FrameFeed> {
+  async open(form: 'builder' | 'bap710', routers: readonly Address[]): Promise<FrameFeed> {
     await this.#heads.caughtUp();
     const key = JSON.stringify(['overrides', this.chain.chainId, form, routers]);
     let pace = form === 'builder' ? QUIET_PACE : RELAYER_PACE;
@@ -74,7 +74,7 @@ export class OverrideFrames {
 
   #write(form: FrameForm, block: BlockRef, routers: readonly Address[]): string {
     const head = frameHead(form, this.chain.chainId, targetOf(block, this.chain), this.wallClock());
-    const fields = form === 'builder' ? head : `${head},${parentField(block)}`;
+    const fields = form === 'bap710' ? `${head},${parentField(block)}` : head;
     return writeOverrides(form, fields, block.pending, routers);
   }
 }

@@ -90,7 +90,7 @@ export class TakerCalls {
       case 'titan_getPammStateOverrides': {
         readParams(NoParams, params);
         this.#countAnswer();
-        const read = state.add(overrides.at(format));
+        const read = state.add(overrides.at(format === 'builder' ? 'builderAnswer' : 'bap710'));
         return new LaterAnswer(async () => new ReadyJson(await read()));
       }
       case 'pamm_getPammPriceLevels':

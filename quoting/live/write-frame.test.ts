@@ -3,10 +3,11 @@ import type { Address } from 'viem';
 import { expect, test } from 'vitest';
 import { runs } from '../../test/harness/property-seed.ts';
 import { parseBuilderFrame } from './builder-frame.ts';
+import type { Frame } from './frame.ts';
 import { anyVenues } from './frames.fixture.ts';
 import { parseRelayerFrame } from './relayer-frame.ts';
 import { SLOT_CHAIN, timeOfSlot } from './slots.ts';
-import { frameHead, writeOverrides } from './write-frame.ts';
+import { type FrameForm, frameHead, writeOverrides } from './write-frame.ts';
 
 const target = { blockNumber: 25_000_000n, timestamp: timeOfSlot(14_000_000n) };
 const wallMs = Number(target.timestamp) * 1_000 - 4_321;
@@ -19,9 +20,12 @@ test('what is written in either form is read as the same overrides, venue by ven
       const named = all.slice(index, index + 1).map(([venue]): Address => venue);
       for (const routers of [[], named]) {
         const shown = new Map(all.filter(([venue]) => routers.length === 0 || routers.includes(venue)));
-        const textOf = (form: 'builder' | 'bap710') =>
+        const textOf = (form: FrameForm) =>
           writeOverrides(form, frameHead(form, SLOT_CHAIN, target, wallMs), { republished }, routers);
-        const builder = parseBuilderFrame(textOf('builder'), SLOT_CHAIN);
+        const [builder, answer] = (['builder', 'builderAnswer'] as const).map((form) =>
+          parseBuilderFrame(textOf(form), SLOT_CHAIN),
+        ) as [Frame, Frame];
+        expect(answer).toEqual(builder);
         expect([builder.venues, builder.timestamp, builder.skipped]).toEqual([shown, target.timestamp, undefined]);
         const relayer = parseRelayerFrame(textOf('bap710'));
         const hasOverrides = shown.values().some(({ size }) => size > 0);
@@ -38,6 +42,9 @@ test('what is written in either form is read as the same overrides, venue by ven
 test('without overrides a frame names the block alone, with a slot only where slots give times', () => {
   expect(writeOverrides('builder', frameHead('builder', 56, target, wallMs), undefined, [])).toBe(
     `{"blockNumber":25000000,"timestamp":${wallMs}000000}`,
+  );
+  expect(writeOverrides('builderAnswer', frameHead('builderAnswer', 56, target, wallMs), undefined, [])).toBe(
+    `{"blockNumber":"0x17d7840","timestamp":${wallMs}000000}`,
   );
   expect(writeOverrides('bap710', frameHead('bap710', 56, target, wallMs), undefined, [])).toBe(
     `{"blockNumber":25000000,"millisTimestamp":${wallMs},"overrides":{},"venues":[]}`,

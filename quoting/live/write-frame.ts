@@ -1,4 +1,4 @@
-import type { Address, Hex } from 'viem';
+import { type Address, type Hex, numberToHex } from 'viem';
 import { type PendingState, type StateOverrides, stateDiffs, type TargetBlock } from '../../chain/pending-state.ts';
 import type { BlockRef } from '../../chain/read-context.ts';
 import { maxBigint } from '../../protocol/fixed-point.ts';
@@ -6,8 +6,9 @@ import { SLOT_CHAIN, slotAt } from './slots.ts';
 
 /**
  * The published forms of frames: a block builder's (`parseBuilderFrame`), and that of relayers (`parseRelayerFrame`).
+ * Builders send numbers in frames, but answer a call for state overrides with the block in hex: clients read no other.
  */
-export type FrameForm = 'builder' | 'bap710';
+export type FrameForm = 'builder' | 'builderAnswer' | 'bap710';
 
 type Venues = readonly (readonly [Address, StateOverrides])[];
 
@@ -23,7 +24,8 @@ export function frameHead(form: FrameForm, chainId: number, target: TargetBlock,
   // A slot may pass without a block.
   const slotTime = maxBigint(timestamp, BigInt(Math.floor(wallMs / 1_000)));
   const slot = chainId === SLOT_CHAIN ? `"slot":${slotAt(slotTime)},` : '';
-  return `${slot}"blockNumber":${blockNumber},"timestamp":${BigInt(wallMs) * 1_000_000n}`;
+  const number = form === 'builder' ? blockNumber : `"${numberToHex(blockNumber)}"`;
+  return `${slot}"blockNumber":${number},"timestamp":${BigInt(wallMs) * 1_000_000n}`;
 }
 
 /**
@@ -48,7 +50,7 @@ export function writeOverrides(
 ): string {
   const venues = [...(pending?.republished ?? [])];
   const shown = venues.filter(([venue]) => routers.length === 0 || routers.includes(venue));
-  return form === 'builder' ? `{${head}${builderFields(shown)}}` : `{${head},${relayerFields(shown)}}`;
+  return form === 'bap710' ? `{${head},${relayerFields(shown)}}` : `{${head}${builderFields(shown)}}`;
 }
 
 const builderFields = (venues: Venues): string =>

@@ -5,7 +5,13 @@ import { WebSocket } from 'ws';
 import { seededRandom } from '../../devnet/traffic/random.ts';
 import { startedWorld } from '../harness/open-world.ts';
 import { startLiveStream, startLiveWorld, updateAll } from '../live/live-world.ts';
-import { DECODERS, type DecodedOverrides, decodeBap710Overrides, decodeBuilderOverrides } from '../takers/decoders.ts';
+import {
+  DECODERS,
+  type DecodedOverrides,
+  decodeBap710Overrides,
+  decodeBuilderAnswer,
+  decodeBuilderOverrides,
+} from '../takers/decoders.ts';
 import { call } from '../takers/rpc-client.ts';
 import { IS_LONG, SOAK_SEED } from './settings.ts';
 
@@ -48,7 +54,7 @@ const words =
     return [blockNumber, venues.size];
   };
 const FORMS = {
-  builder: { levels: levels('builder'), words: words(decodeBuilderOverrides) },
+  builder: { levels: levels('builder'), words: words(decodeBuilderOverrides), answer: words(decodeBuilderAnswer) },
   bap710: { levels: levels('bap710'), words: words(decodeBap710Overrides) },
 };
 
@@ -90,7 +96,7 @@ const REQUESTS: readonly (readonly [what: string, body: () => object | string, d
   ['GET of all pools', () => 'price_levels', FORMS.builder.levels],
   ['titan_getPammPriceLevels', () => levelsCall('titan_getPammPriceLevels'), FORMS.builder.levels],
   ['pamm_getPammPriceLevels', () => levelsCall('pamm_getPammPriceLevels'), FORMS.bap710.levels],
-  ['titan_getPammStateOverrides', () => call('titan_getPammStateOverrides'), FORMS.builder.words],
+  ['titan_getPammStateOverrides', () => call('titan_getPammStateOverrides'), FORMS.builder.answer],
   ['pamm_getPammStateOverrides', () => call('pamm_getPammStateOverrides'), FORMS.bap710.words],
 ];
 

@@ -3,6 +3,7 @@ import {
   DECODERS,
   decodeBap710Frame,
   decodeBap710Overrides,
+  decodeBuilderAnswer,
   decodeBuilderFrame,
   decodeBuilderOverrides,
 } from './decoders.ts';
@@ -67,6 +68,10 @@ test('state overrides of the published forms decode, with a further field where 
   const words = { [WETH ?? '']: JSON.parse(SLOTS) };
   const common = { blockNumber: 25_345_763n, madeAt: 1_781_801_564_588, venues: new Map([[POOL, words]]) };
   expect(decodeBuilderOverrides(OVERRIDES.builder)).toEqual({ ...common, slot: 14_581_462n });
+  const answer = OVERRIDES.builder.replace('25345763', '"0x182bee3"');
+  expect(decodeBuilderAnswer(answer)).toEqual({ ...common, slot: 14_581_462n });
+  expect(() => decodeBuilderAnswer(OVERRIDES.builder)).toThrow('hex');
+  expect(() => decodeBuilderOverrides(answer)).toThrow('integer');
   const parent = OVERRIDES.bap710.replace(/}$/, `,"parent":{"number":1,"hash":"0x${'1'.repeat(64)}"}}`);
   for (const text of [OVERRIDES.bap710, parent])
     expect(decodeBap710Overrides(text)).toEqual({ ...common, slot: null, merged: words });

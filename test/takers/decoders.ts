@@ -162,8 +162,17 @@ function wordsOf(value: unknown, slotsOf: (account: unknown) => unknown = (accou
   return Object.fromEntries(accounts);
 }
 
-/** Reads state overrides in a block builder's form. Any further field is a venue. @throws Error */
-export function decodeBuilderOverrides(text: string): DecodedOverrides {
+/** The block of a builder's answer to a call: frames have an integer, answers hex. */
+const blockInHex = (value: unknown): bigint =>
+  typeof value === 'string' && /^0x[1-9a-f][0-9a-f]*$/.test(value) ? BigInt(value) : fail('a block in hex is expected');
+
+/** Reads what a block builder sends of state overrides. Any further field is a venue. @throws Error */
+export const decodeBuilderOverrides = (text: string): DecodedOverrides => builderOverrides(text, integer);
+
+/** Reads what a block builder answers to a call for state overrides. @throws Error */
+export const decodeBuilderAnswer = (text: string): DecodedOverrides => builderOverrides(text, blockInHex);
+
+function builderOverrides(text: string, blockOf: (value: unknown) => bigint): DecodedOverrides {
   const frame = exactJson(text) as Fields;
   const { slot, blockNumber, timestamp, ...venues } = fieldsOf(
     frame,
@@ -176,7 +185,7 @@ export function decodeBuilderOverrides(text: string): DecodedOverrides {
   });
   return {
     slot: slot === undefined ? null : integer(slot),
-    blockNumber: integer(blockNumber),
+    blockNumber: blockOf(blockNumber),
     madeAt: madeAtNanos(timestamp),
     venues: new Map(read),
   };

@@ -166,7 +166,7 @@ test('of two processes whose clocks are 2 hours apart, nothing is of an earlier 
     const { api } = { ahead, behind }[name];
     const text = await MADE[what]?.(api);
     const [, block, found] =
-      /"blockNumber":(\d+).*?"timestamp":(\d+)/.exec(text ?? '') ?? expect.fail(`${what}: ${text}`);
+      /"blockNumber":"?(0x[0-9a-f]+|\d+).*?"timestamp":(\d+)/.exec(text ?? '') ?? expect.fail(`${what}: ${text}`);
     const [madeAt, number] = [BigInt(found ?? 0), Number(block)];
     // The time of Redis is known to within its quickest answer, and shown in whole milliseconds.
     const behindNs = BigInt(Math.ceil(1e6 * (api.clockBehindMs() + 1)));

@@ -10,11 +10,12 @@ import { startStreamApi } from '../stream/stream-api.ts';
 import {
   decodeBap710Frame,
   decodeBap710Overrides,
+  decodeBuilderAnswer,
   decodeBuilderFrame,
-  decodeBuilderOverrides,
   pricedPairs,
 } from './decoders.ts';
-import { call, KEY, type RpcResponse, until } from './rpc-client.ts';
+import { connectTexts, type TextClient } from './levels-client.ts';
+import { askWs, call, KEY, noteTexts, type RpcResponse, until } from './rpc-client.ts';
 import { startedRpcWorld } from './rpc-world.ts';
 
 const { world, api, rpcOf, rpc, pools } = startedRpcWorld();
@@ -36,7 +37,7 @@ test('state overrides of a source that may be passed on are its own words, in bo
   const { number } = builder.block();
   const relayer = decodeBap710Overrides(await askText('pamm_getPammStateOverrides'));
   const text = await askText('titan_getPammStateOverrides');
-  const titan = decodeBuilderOverrides(text);
+  const titan = decodeBuilderAnswer(text);
   expect([relayer.blockNumber, titan.blockNumber]).toEqual([number, number]);
   expect(titan.venues).toEqual(relayer.venues);
   expect(relayer.venues.size).toBeGreaterThan(0);
@@ -54,7 +55,7 @@ test('words of other sources are never passed on', async () => {
   );
   const relayer = decodeBap710Overrides(await closedRpc.askText('pamm_getPammStateOverrides'));
   expect([relayer.venues.size, relayer.merged]).toEqual([0, {}]);
-  expect(decodeBuilderOverrides(await closedRpc.askText('titan_getPammStateOverrides')).venues.size).toBe(0);
+  expect(decodeBuilderAnswer(await closedRpc.askText('titan_getPammStateOverrides')).venues.size).toBe(0);
   expect((await closedRpc.ask('pamm_status')).result).toMatchObject({
     ready: true,
     liveQuotes: 0,
@@ -96,6 +97,25 @@ test('price levels are those of the other endpoint, in the form that the name of
       const { pairs, omitted } = decode(await askText(method));
       return pairs.length >= 4 && pairs.length / 2 + Number(omitted) === 3;
     });
+  }
+});
+
+test('calls, subscriptions and WebSockets without a key get one frame of each form', async () => {
+  await updateAll(world.market, () => 206n);
+  const subscriber = await connectTexts(rpc.url());
+  const { result } = await askWs(subscriber, call('pamm_subscribe', ['subscribePriceLevelsV1'], 'l'));
+  const bap710 = await connectTexts(`${api.base}/price_levels?format=bap710`);
+  const builder = await connectTexts(`${api.base}/ws/pamm_price_levels`);
+  const textsOf = ({ texts }: TextClient) => texts.map(({ text }) => text);
+  const readers = [
+    ['pamm_getPammPriceLevels', () => textsOf(bap710)],
+    ['pamm_getPammPriceLevels', () => noteTexts(subscriber, result)],
+    ['titan_getPammPriceLevels', () => textsOf(builder)],
+  ] as const;
+  for (const [method, texts] of readers) {
+    await until('a frame', () => texts().length > 0);
+    const text = await askText(method);
+    await until('the same frame', () => texts().includes(text));
   }
 });
 
