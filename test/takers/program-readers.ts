@@ -53,6 +53,25 @@ export function lenientReader(
   );
 }
 
+/** As a relayer's client: null when the frame is not of the target. */
+export function relayerBook(
+  { blockNumber, pamms }: { readonly blockNumber?: unknown; readonly pamms?: unknown },
+  target: bigint,
+): Book | null {
+  if (integerBlock(blockNumber) !== target) return null;
+  return (pamms as { pamm: string; pairs: { tokenIn: string; levels: Rung[] }[] }[]).flatMap(({ pamm, pairs }) =>
+    pairs.map(({ tokenIn, levels }) => [pamm, tokenIn, levels] as const),
+  );
+}
+
+/** The block of a frame: an integer, which any other value is not. */
+export const integerBlock = (value: unknown): bigint | null =>
+  Number.isSafeInteger(value) ? BigInt(value as number) : null;
+
+/** As a client of Go reads the block of an answer: a text of hex digits. */
+export const hexBlock = (value: unknown): bigint | null =>
+  typeof value === 'string' && /^0x[0-9a-f]+$/i.test(value) ? BigInt(value) : null;
+
 /** The words of all venues of a builder's frame, by account; keys that are no address are skipped. */
 export function wordsOfVenues(frame: Readonly<Record<string, unknown>>): Accounts {
   const merged: Record<string, Record<string, string>> = {};

@@ -1,8 +1,12 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { createPublicClient, http } from 'viem';
 import { expect, test } from 'vitest';
+import { PROJECT_ROOT } from '../../runtime/project-root.ts';
 import { batchesOf, paidBy, updateAll, waitForUpdates } from '../live/live-world.ts';
 import { swapAtHead } from '../live/viem-swap.ts';
 import { type Order, PROGRAMS, type TakerWorld } from './programs.ts';
+import { QUOTER } from './prop-amm-face.ts';
 import { startedRpcWorld } from './rpc-world.ts';
 
 /* In a market that does nothing meanwhile, the swaps that programs decide on pay all that they count on. */
@@ -21,6 +25,17 @@ const takerWorld = ({ market } = world): TakerWorld => ({
 });
 const poolOf = ({ pool }: Order) =>
   world.market.pools.find(({ address }) => address === pool) ?? expect.fail(`${pool} is no pool`);
+
+test('each program of the table has a script, and each script its row', () => {
+  const page = readFileSync(join(PROJECT_ROOT, 'docs/use/takers.md'), 'utf8');
+  const [table = ''] = /^\| You run \|.*?\n\n/ms.exec(page) ?? [];
+  const rows = [...table.matchAll(/^\| ([^|(]+?) (?:\([^|]+\) )?\|/gm)].map(([, row = '']) => row.replaceAll('`', ''));
+  const scripts = [...Object.keys(PROGRAMS), QUOTER];
+  const [head, ...programs] = rows;
+  expect([head, programs.length]).toEqual(['You run', 6]);
+  expect(programs.filter((row) => !scripts.some((name) => name.startsWith(row)))).toEqual([]);
+  expect(scripts.filter((name) => !programs.some((row) => name.startsWith(row)))).toEqual([]);
+});
 
 let price = 195n;
 test.each(Object.keys(PROGRAMS))('%s gets from its handshake to swaps that fill', async (name) => {

@@ -6,8 +6,10 @@ import { connectTexts, type TextClient } from './levels-client.ts';
 import {
   type Accounts,
   type Book,
+  hexBlock,
+  integerBlock,
   lenientReader,
-  type Rung,
+  relayerBook,
   slotsOf,
   strictReader,
   wordsOfVenues,
@@ -15,7 +17,7 @@ import {
 import { askWs, call, notesOf, type rpcClient } from './rpc-client.ts';
 
 /*
- * A script for each program of the table in docs/use/takers.md (router-face.test.ts has the last): it does what the
+ * Scripts for each program of the table in docs/use/takers.md (prop-amm-face.ts has the last): each does what the
  * public program does, from the handshake to the swaps that it decides on, with nothing but the URL set.
  */
 
@@ -53,7 +55,11 @@ export interface Order {
 const AMOUNT = 10n ** 17n;
 
 /** Tries until there is something. */
-async function found<T>({ pollMs }: TakerWorld, what: string, find: () => Promise<T | null>): Promise<T> {
+export async function found<T>(
+  { pollMs }: Pick<TakerWorld, 'pollMs'>,
+  what: string,
+  find: () => Promise<T | null>,
+): Promise<T> {
   let result: T | null = null;
   const isFound = async () => {
     result = await find();
@@ -90,10 +96,11 @@ const simulated = (
   world: TakerWorld,
   read: () => Promise<Readonly<Record<string, unknown>>>,
   wordsOf: (frame: never) => Accounts,
+  blockOf = integerBlock,
 ) =>
   found(world, 'swaps under overrides of all pools', async () => {
     const [frame, { number, timeSecs }] = [await read(), await world.block()];
-    const words = BigInt(Number(frame.blockNumber ?? 0)) === number ? wordsOf(frame as never) : {};
+    const words = blockOf(frame.blockNumber) === number ? wordsOf(frame as never) : {};
     if (slotsOf(words) < world.pools.length) return null;
     const stateOverride = Object.fromEntries(
       Object.entries(words).map(([account, stateDiff]) => [account, { stateDiff }]),
@@ -119,9 +126,9 @@ const connect = ({ base }: TakerWorld, path: string) => connectTexts(`${base}/ws
 const lastText = ({ texts }: TextClient) => texts.at(-1)?.text ?? '{}';
 
 /** A connection of a relayer's client, and the last frame that a subscription sent. */
-async function subscribed({ rpc }: TakerWorld, kind: string, named: object) {
+async function subscribed({ rpc }: TakerWorld, kind: string) {
   const client = await connectTexts(rpc.url());
-  const { result } = await askWs(client, call('pamm_subscribe', [kind, named], 1));
+  const { result } = await askWs(client, call('pamm_subscribe', [kind, {}], 1));
   return async () => (notesOf(client, result).at(-1)?.params?.result ?? {}) as Record<string, unknown>;
 }
 
@@ -130,20 +137,20 @@ export const PROGRAMS: Readonly<Record<string, (world: TakerWorld) => Promise<re
     const [client, read] = [await connect(world, 'pamm_price_levels'), strictReader()];
     return bookOrders(world, async (target) => (client.texts.length === 0 ? null : read(lastText(client), target)));
   },
-  "Tycho's and CoW's reader of overrides": async (world) => {
+  "Tycho's and CoW's readers of overrides": async (world) => {
     const client = await connect(world, 'pamm_quote_stream');
     return simulated(world, async () => JSON.parse(lastText(client)), wordsOfVenues);
   },
   // It calls without parameters.
   "KyberSwap's reader of overrides": (world) =>
-    simulated(world, () => resultOf(world, 'titan_getPammStateOverrides'), wordsOfVenues),
-  'the SDK, levels over JSON-RPC': (world) =>
+    simulated(world, () => resultOf(world, 'titan_getPammStateOverrides'), wordsOfVenues, hexBlock),
+  'the SDK propamm, levels over JSON-RPC': (world) =>
     bookOrders(world, async (target) => lenientReader(await resultOf(world, 'titan_getPammPriceLevels', []), target)),
-  'the SDK, levels over its WebSocket': async (world) => {
+  'the SDK propamm, levels over its WebSocket': async (world) => {
     const client = await connect(world, 'pamm_price_levels');
     return bookOrders(world, async (target) => lenientReader(JSON.parse(lastText(client)), target));
   },
-  'the SDK, quotes of all venues and of one': (world) =>
+  'the SDK propamm, quotes of all venues and of one': (world) =>
     found(world, 'two quotes', async () => {
       const { token0, token1, pools } = world;
       const amount = `0x${AMOUNT.toString(16)}`;
@@ -163,18 +170,15 @@ export const PROGRAMS: Readonly<Record<string, (world: TakerWorld) => Promise<re
         return { pool: pool.address, zeroForOne: quote.tokenIn === token0, amountIn, amountOut };
       });
     }),
-  "the relayer's example programs, levels": async (world) => {
-    expect(await resultOf(world, 'pamm_status', [])).toMatchObject({ ready: true });
-    const last = await subscribed(world, 'subscribePriceLevelsV1', {});
-    type Frame = { blockNumber?: number; pamms?: { pamm: string; pairs: { tokenIn: string; levels: Rung[] }[] }[] };
-    return bookOrders(world, async (target) => {
-      const { blockNumber, pamms = [] } = (await last()) as Frame;
-      if (BigInt(blockNumber ?? 0) !== target) return null;
-      return pamms.flatMap(({ pamm, pairs }) => pairs.map(({ tokenIn, levels }) => [pamm, tokenIn, levels] as const));
-    });
+  "the relayer's levels, stream and status: levels over HTTP": (world) =>
+    bookOrders(world, async (target) => relayerBook(await resultOf(world, 'pamm_getPammPriceLevels', []), target)),
+  "the relayer's levels, stream and status: levels over its WebSocket": async (world) => {
+    const last = await subscribed(world, 'subscribePriceLevelsV1');
+    return bookOrders(world, async (target) => relayerBook(await last(), target));
   },
-  "the relayer's example programs, overrides": async (world) => {
-    const last = await subscribed(world, 'subscribeNewQuotesV1', { routers: [] });
+  "the relayer's levels, stream and status: overrides": async (world) => {
+    expect(await resultOf(world, 'pamm_status', [])).toMatchObject({ ready: true });
+    const last = await subscribed(world, 'subscribeNewQuotesV1');
     return simulated(world, last, ({ overrides }: { readonly overrides: Accounts }) => overrides);
   },
 };
