@@ -42,14 +42,17 @@ test('state overrides come as frames of a builder, each change at once', async (
 
 test('price levels come as frames of a builder, without a key those that all see', async () => {
   await updateAll(world.market, () => 200n);
-  const [all, named] = await Promise.all([
+  const [all, named, keyed] = await Promise.all([
     connectTexts(urlOf('pamm_price_levels')),
     connectTexts(urlOf(`pamm_price_levels?pools=${world.market.pools[0]?.address}`)),
+    connectTexts(urlOf('pamm_price_levels?levels=1'), { Authorization: 'good' }),
   ]);
   const last = ({ texts }: TextClient) => decodeBuilderFrame(texts.at(-1)?.text ?? '{}');
   await until('frames', () => all.texts.length > 0 && last(all).pairs.length === 4);
   await until('named pools', () => named.texts.length > 0 && last(named).pairs.length === 2);
-  expect([last(all).omitted, last(named).omitted]).toEqual([0n, null]);
+  await until('all pools', () => keyed.texts.length > 0 && last(keyed).pairs.length === 4);
+  expect([all, named, keyed].map((client) => last(client).omitted)).toEqual([0n, null, null]);
+  expect(last(keyed).pairs.map(({ levels }) => levels.length)).toEqual([1, 1, 1, 1]);
 });
 
 test.each(['pamm_quote_stream', 'pamm_price_levels'])(

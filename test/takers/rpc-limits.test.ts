@@ -47,6 +47,15 @@ test('each quote of a POST counts in the limit of the address, the first one wit
   expect((await post(call('pamm_status'), KEY)).headers.get('RateLimit')).toContain(`r=${KEYED - 4}`);
 });
 
+test('calls with keys that are not valid count against the address', async () => {
+  const { post } = await startLimited();
+  const headers = [{ 'X-Api-Key': 'bad' }, { Authorization: 'worse' }, { Authorization: 'Bearer ' }, {}];
+  for (const [index, sent] of headers.entries()) {
+    const response = await post(call('pamm_status'), sent);
+    expect(response.headers.get('RateLimit')).toContain(`r=${ANONYMOUS - 1 - index};`);
+  }
+});
+
 test('over several WebSockets of an address, quotes and levels of named pools count in its limit, nothing else does', async () => {
   const { url } = await startLimited();
   const [one, other] = [await connectTexts(url()), await connectTexts(url())];

@@ -51,6 +51,30 @@ test('a WebSocket answers the same calls, and subscriptions send complete frames
   expect(client.texts.length).toBe(count + 1);
 });
 
+test('over a WebSocket ids of each kind come back, in order, and notifications get no response', async () => {
+  const client = await connectTexts(rpc.url());
+  const silent = '{"jsonrpc":"2.0","method":"pamm_status"}';
+  const ids = ['null', '""', '"a"', '0', '-1', '9007199254740993'];
+  const calls = ids.map((id) => `{"jsonrpc":"2.0","id":${id},"method":"pamm_status","params":{}}`);
+  client.socket.send(silent);
+  client.socket.send(`[${[silent, ...calls, '7', '{"jsonrpc":"2.0","id":8,"method":"eth_call"}'].join()}]`);
+  await until('the responses', () => client.texts.length > 0);
+  const [text = ''] = client.texts.map((each) => each.text);
+  const answered = [...text.matchAll(/"jsonrpc":"2.0","id":(.+?),"(result|error)"/g)].map(([, id, kind]) => [id, kind]);
+  expect(answered).toEqual([...ids.map((id) => [id, 'result']), ['null', 'error'], ['8', 'error']]);
+  expect(client.texts).toHaveLength(1);
+});
+
+test.each([{ Authorization: 'Bearer good' }, { Authorization: 'good' }, { 'X-Api-Key': 'good' }])(
+  'a key in %o shows all pools, over HTTP and WebSocket',
+  async (headers) => {
+    const client = await connectTexts(rpc.url(), headers);
+    const { pamms } = (await resultOf(client, 'pamm_getPammPriceLevels', [])) as { readonly pamms: object[] };
+    expect(pamms).toHaveLength(3);
+    expect(decodeBap710Frame(await rpc.askText('pamm_getPammPriceLevels', [], headers)).pairs).toHaveLength(6);
+  },
+);
+
 test('a connection that breaches limits gets errors, then a bye', async () => {
   const client = await connectTexts(rpc.url());
   for (let sent = 0; sent < 30; sent += 1) client.socket.send('{');
