@@ -7,11 +7,13 @@ import { stopClock } from './still-clock.ts';
 
 /* All pages together, and those without a file of their own. */
 
+/** Of many pages. */
+const LIMIT_MS = 300_000;
 const PHONE = { width: 360, height: 740 };
 
 const { world, emptyPage, open, close, scratchPage } = startedExplorer();
 
-test('two pages look as they do in the README', async () => {
+test('two pages look as they do in the README', { timeout: LIMIT_MS }, async () => {
   const scratch = await scratchPage();
   for (const colorScheme of ['light', 'dark'] as const) {
     const page = await emptyPage({ colorScheme, viewport: { width: 1180, height: 640 } });
@@ -21,7 +23,11 @@ test('two pages look as they do in the README', async () => {
     await page.goto('/?chain=31337&tier=green,yellow');
     // Of the listing and of four pools.
     await expect.poll(() => page.locator('.age.fresh').count(), { timeout: TIMEOUT_MS }).toBe(5);
-    await page.locator('.trend polyline').first().waitFor();
+    // What a busy service does not give in time is asked for again after a minute.
+    await page
+      .locator('.trend polyline')
+      .first()
+      .waitFor({ timeout: 3 * TIMEOUT_MS });
     await page.getByRole('button', { name: 'Keys' }).waitFor();
     await expectAppearance(page, scratch, `pools-${colorScheme}`);
     await page.goto(pathOf(world.pools[0]));
@@ -35,7 +41,9 @@ test('two pages look as they do in the README', async () => {
   await scratch.close();
 });
 
-test('nothing serious is found by axe on any page, in either scheme, nor does a phone scroll sideways', async () => {
+test('nothing serious is found by axe on any page, in either scheme, nor does a phone scroll sideways', {
+  timeout: LIMIT_MS,
+}, async () => {
   const { token0, token1 } = world.tokens;
   const route = `/route?chain=${CHAIN_A}&in=${token0}&out=${token1}&amount=30`;
   const paths: readonly (readonly [string, string])[] = [
