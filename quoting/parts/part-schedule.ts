@@ -20,12 +20,12 @@ export type PartEvent =
 /** All times are of one clock that never goes back, milliseconds. */
 export interface ScheduleState {
   readonly isReading: boolean;
-  /** Whether a part was pushed since the last call began. */
-  readonly isPushed: boolean;
+  /** When a part was first pushed since the last call began, or since another process shared one; null: none was. */
+  readonly unreadSince: number | null;
   readonly pushedAt: number;
   readonly readAt: number;
-  /** When another process that comes first was last heard. */
-  readonly heardAt: number;
+  /** When another process that comes first was last heard, if no call of this one began since. */
+  readonly heardAt: number | null;
 }
 
 export interface ScheduleEffects {
@@ -39,21 +39,22 @@ export interface ScheduleEffects {
 export const PART_MS = 200;
 /** Without a push for so long, parts are polled. */
 export const SILENT_MS = 2 * PART_MS;
-/**
- * A process that leaves calls to another one makes them itself if it heard nothing from it for so long. That one
- * shares something within each `SILENT_MS`, however slow parts are: the rest is for calls and messages to arrive.
- */
-export const LEFT_MS = SILENT_MS + PART_MS / 2;
+/** What a process shares of a part arrives this long after the push, or after the poll is due, at most. */
+const SHARED_MS = 150;
+/** A process that leaves calls to another one makes them itself at the earliest so long after that one was heard. */
+export const LEFT_MS = PART_MS + PART_MS / 2;
+/** A push so soon after another process was heard is of the part that this one shared. */
+const SKEW_MS = 50;
 
 /** The logs of a part come within this time. */
 export const LOGS_MS = PART_MS / 2;
 
 export const idle: ScheduleState = {
   isReading: false,
-  isPushed: false,
+  unreadSince: null,
   pushedAt: Number.NEGATIVE_INFINITY,
   readAt: Number.NEGATIVE_INFINITY,
-  heardAt: Number.NEGATIVE_INFINITY,
+  heardAt: null,
 };
 
 /**
@@ -64,10 +65,12 @@ export const idle: ScheduleState = {
  * 3. A call begins at a push, at once or after the one in flight: one for all pushes meanwhile. A log is a push
  *    unless a call began less than `LOGS_MS` before: then it is of the same part.
  * 4. Without a push for `SILENT_MS`, a call begins `PART_MS` after the last one.
- * 5. No call begins within `LEFT_MS` of what a process shared that comes first.
+ * 5. While a process shares parts that comes first, it makes the calls. It is gone if nothing of it comes within
+ *    `LEFT_MS` of what it shared last, nor within `SHARED_MS` of the push, or of the time, at which it makes a call.
  *
- * So one process makes all calls while calls and messages take less than 100 ms together. Others do beside it
- * at the start, for a moment after it ended or stood still, and while what is shown is not used, so not shared.
+ * So one process makes all calls while pushes, calls and messages take less than that together. When it ends, others
+ * quote the next part before the one after that. Others also make calls at the start, for a moment after it stood
+ * still, and while what is shown is not used, so not shared.
  *
  * @param isWanted whether somebody wants quotes now
  */
@@ -79,32 +82,42 @@ export function nextSchedule(
 ): readonly [ScheduleState, ScheduleEffects] {
   const state = withEvent(before, event, now);
   if (!isWanted || state.isReading) return [state, { read: false, wakeAt: null }];
-  const dueAt = Math.max(callAt(state), state.heardAt + LEFT_MS);
+  const dueAt = callAt(state);
   if (now < dueAt) return [state, { read: false, wakeAt: dueAt }];
   return [
-    { ...state, isReading: true, isPushed: false, readAt: now },
+    { ...state, isReading: true, unreadSince: null, readAt: now, heardAt: null },
     { read: true, wakeAt: null },
   ];
 }
 
 function withEvent(state: ScheduleState, event: PartEvent, now: number): ScheduleState {
+  const { readAt, heardAt } = state;
   switch (event.kind) {
     case 'pushed':
-      return { ...state, isPushed: true, pushedAt: now };
+      return heardAt !== null && now - heardAt < SKEW_MS ? { ...state, pushedAt: now } : withPush(state, now);
     case 'unchanged':
       return { ...state, pushedAt: now };
     case 'logged':
-      return now - state.readAt < LOGS_MS ? state : { ...state, isPushed: true, pushedAt: now };
+      return now - (heardAt ?? readAt) < LOGS_MS ? state : withPush(state, now);
     case 'ended':
       return { ...state, isReading: false };
     case 'heard':
-      return event.comesFirst ? { ...state, heardAt: now } : state;
+      return event.comesFirst ? { ...state, heardAt: now, unreadSince: null } : state;
     case 'wanted':
     case 'time':
       return state;
   }
 }
 
+const withPush = (state: ScheduleState, now: number): ScheduleState => ({
+  ...state,
+  pushedAt: now,
+  unreadSince: state.unreadSince ?? now,
+});
+
 /** When the next call is due in this process. */
-const callAt = ({ isPushed, pushedAt, readAt }: ScheduleState): number =>
-  isPushed ? readAt : Math.max(readAt + PART_MS, pushedAt + SILENT_MS);
+function callAt({ unreadSince, pushedAt, readAt, heardAt }: ScheduleState): number {
+  const silentAt = pushedAt + SILENT_MS;
+  if (heardAt !== null) return Math.max(heardAt + LEFT_MS, (unreadSince ?? silentAt) + SHARED_MS);
+  return unreadSince === null ? Math.max(readAt + PART_MS, silentAt) : readAt;
+}

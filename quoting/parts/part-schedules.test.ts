@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { idle, LEFT_MS, nextSchedule, PART_MS, type PartEvent, type ScheduleState } from './part-schedule.ts';
+import { idle, nextSchedule, PART_MS, type PartEvent, type ScheduleState, SILENT_MS } from './part-schedule.ts';
 
 /** Several processes that share what their calls show: those with lower numbers come first. */
 
@@ -80,7 +80,7 @@ const anyRun = fc.record({
     .map((gaps) => gaps.map((_, index) => gaps.slice(0, index + 1).reduce((sum, gap) => sum + gap, 0))),
   delays: fc.array(
     fc.record({
-      pushMs: fc.integer({ min: 0, max: 90 }),
+      pushMs: fc.integer({ min: 0, max: 49 }),
       callMs: fc.integer({ min: 1, max: 60 }),
       busMs: fc.integer({ min: 0, max: 39 }),
     }),
@@ -104,9 +104,20 @@ test('property: when it is gone another one does, after what is left to it for a
     fc.property(anyRun, fc.integer({ min: 1_000, max: 6_000 }), (run, diesAt) => {
       const after = callsOf({ ...run, diesAt }).filter(({ at }) => at > diesAt);
       const [first] = after;
-      expect(first?.at).toBeLessThan(diesAt + LEFT_MS + 2 * PART_MS);
+      expect(first?.at).toBeLessThan(diesAt + SILENT_MS + 2 * PART_MS);
       const settled = after.filter(({ at }) => at > (first?.at ?? 0) + SETTLED_MS);
       expect(new Set(settled.map(({ by }) => by))).toEqual(new Set([1]));
+    }),
+  );
+});
+
+test('property: where parts come each 200 ms, another one quotes the second part since then while it is the newest', () => {
+  const pushes = Array.from({ length: 40 }, (_, index) => (index + 1) * PART_MS);
+  const diesAfter = fc.integer({ min: 2_000, max: 4_000 });
+  fc.assert(
+    fc.property(anyRun, diesAfter, ({ processes, delays }, diesAt) => {
+      const first = callsOf({ processes, delays, pushes, diesAt }).find(({ at }) => at > diesAt);
+      expect(first?.at).toBeLessThan(diesAt + 2 * PART_MS);
     }),
   );
 });

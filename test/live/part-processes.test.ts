@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, expect, inject, onTestFinished, test, vi } from 'vitest';
-import { LEFT_MS, PART_MS, SILENT_MS } from '../../quoting/parts/part-schedule.ts';
+import { PART_MS, SILENT_MS } from '../../quoting/parts/part-schedule.ts';
 import { startedWorld } from '../harness/open-world.ts';
 import { fixedDirectory } from '../quotes/served-pool.ts';
 import { type StreamApi, startStreamApi } from '../stream/stream-api.ts';
@@ -163,8 +163,6 @@ test('when the process that reads is gone, others quote live all the time, and a
     await expectLive();
     const part = await world.price(191n);
     await expectLive();
-    // Before the third part.
-    clock.wait(LEFT_MS - 2 * PART_MS);
     await clock.during(Promise.all(others.map((other) => quotesAfter(world, part, batchesOf(other)))));
     await showParts({ apis: others, clock }, 2);
   }
