@@ -3,8 +3,8 @@ import type { BlockHeader, BlockRef } from '../../chain/read-context.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { pause } from '../../runtime/pause.ts';
 import {
+  awaitableMs,
   type BlockClaim,
-  isAwaitable,
   NO_READERS,
   nextReaders,
   type ReadersEffect,
@@ -47,9 +47,9 @@ export class BlockClaims {
     return this.#state.claims.get(stateOf(block));
   }
 
-  /** Whether what another process reads at a block may still come. */
-  isAwaitable(block: BlockRef): boolean {
-    return isAwaitable(this.of(block), this.#deps.now());
+  /** As {@link awaitableMs} says. */
+  awaitableMs(block: BlockRef): number {
+    return awaitableMs(this.of(block), this.#deps.now());
   }
 
   /** Resolves when it is decided who reads a block. @param isAlone whether no other process has requests */

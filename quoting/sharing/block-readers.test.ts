@@ -1,14 +1,16 @@
 import fc from 'fast-check';
 import { numberToHex } from 'viem';
 import { expect, test } from 'vitest';
+import { pendingPart } from '../../chain/pending-part.ts';
 import type { BlockHeader } from '../../chain/read-context.ts';
 import { runs } from '../../test/harness/property-seed.ts';
 import {
   AFTER_FAILURE_MS,
   AFTER_OTHERS_MS,
+  awaitableMs,
   CLAIM_MS,
-  isAwaitable,
   isHeld,
+  MAX_PART_WAIT_MS,
   MAX_WAIT_MS,
   NO_READERS,
   nextReaders,
@@ -210,8 +212,25 @@ test('a block whose reader is gone is taken while it is awaited, for two seconds
   expect(effectOf(held, tick, MAX_WAIT_MS - 1)).toEqual({ kind: 'take', state: one.hash });
   expect(effectOf(held, { ...tick, isAwaited: false }, 250)).toBe(null);
   expect(effectOf(held, tick, MAX_WAIT_MS)).toBe(null);
-  const claim = held.claims.get(one.hash);
-  expect([isAwaitable(claim, MAX_WAIT_MS - 1), isAwaitable(claim, MAX_WAIT_MS)]).toEqual([true, false]);
+  expect(awaitableMs(held.claims.get(one.hash), 500)).toBe(MAX_WAIT_MS - 500);
+});
+
+test('what another process reads after a part is awaited more briefly, and what this one reads is not', () => {
+  const part = {
+    view: { blockNumber: 2n, timestamp: 2n, parentHash: null, feesWei: 1n },
+    index: null,
+    multicall3: one.hash,
+  } as const;
+  const block = { ...one, pending: pendingPart(part, 0) };
+  const atPart: ReadersEvent = { kind: 'wanted', state: 'part', block, isAlone: false };
+  const answeredAt = (answer: 'held' | 'taken'): ReadersEvent => ({
+    kind: 'answered',
+    state: 'part',
+    answer,
+    askedAt: 0,
+  });
+  const msAfter = (answer: 'held' | 'taken') => awaitableMs(after(atPart, answeredAt(answer)).claims.get('part'), 100);
+  expect([msAfter('held'), msAfter('taken')]).toEqual([MAX_PART_WAIT_MS - 100, 0]);
 });
 
 test('a claim is renewed until the process stood still for as long as it lasts', () => {

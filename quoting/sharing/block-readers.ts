@@ -60,6 +60,8 @@ export const AFTER_FAILURE_MS = 200;
 const ASIDE_MS = 10_000;
 /** Longest wait for what another process reads. */
 export const MAX_WAIT_MS = 2_000;
+/** After a part of a block: the next one comes before a process that is gone would be noticed. */
+export const MAX_PART_WAIT_MS = 300;
 const MAX_BLOCKS = 8;
 
 export const NO_READERS: ReadersState = {
@@ -108,9 +110,11 @@ export function nextReaders(
   }
 }
 
-/** Whether what another process reads at a block may still come. */
-export const isAwaitable = (claim: BlockClaim | undefined, now: number): claim is BlockClaim =>
-  claim?.reader === 'other' && now - claim.since < MAX_WAIT_MS;
+/** For how long what another process reads at a block may still come, milliseconds; 0 or less: it will not. */
+export function awaitableMs(claim: BlockClaim | undefined, now: number): number {
+  if (claim?.reader !== 'other') return 0;
+  return claim.since + (claim.block.pending?.part ? MAX_PART_WAIT_MS : MAX_WAIT_MS) - now;
+}
 
 /** Whether this process surely holds a block that it took. */
 export const isHeld = ({ reader, heldAt }: BlockClaim, now: number): boolean =>

@@ -1,6 +1,7 @@
 import type { Address } from 'viem';
 import { expect, test, vi } from 'vitest';
 import { OtherPart } from '../../chain/part-view.ts';
+import { pendingPart } from '../../chain/pending-part.ts';
 import type { BlockHeader } from '../../chain/read-context.ts';
 import { joinObjects } from '../../runtime/joined-json.ts';
 import { RequestedPools } from '../requested/requested-pools.ts';
@@ -104,4 +105,12 @@ test('a block whose reader is gone is taken over, and one that Redis does not gi
   const [lost, peer] = processes(2, down) as [ChainReads, ChainReads];
   for (const each of [lost, peer]) await each.tick();
   expect([await lost.claim(block), await lost.find('answers', block, POOL)]).toEqual([false, undefined]);
+});
+
+test('after a part, nobody waits for a process that is gone until the claim of that ends', async () => {
+  const view = { blockNumber: 2n, timestamp: 2n, parentHash: null, feesWei: 1n };
+  const at = { ...block, pending: pendingPart({ view, index: null, multicall3: POOL }, 0) };
+  const [one, other] = processes(2, async () => 'held') as [ChainReads, ChainReads];
+  for (const each of [one, other]) await each.tick();
+  expect(await one.find('answers', at, POOL)).toBeUndefined();
 });

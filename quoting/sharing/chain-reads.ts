@@ -2,6 +2,7 @@ import type { Address } from 'viem';
 import { OtherPart } from '../../chain/part-view.ts';
 import { stateOf } from '../../chain/pending-state.ts';
 import type { BlockHeader, BlockRef } from '../../chain/read-context.ts';
+import { pause } from '../../runtime/pause.ts';
 import type { SharedKind, SharedPools, SharedReads } from '../reads/shared-reads.ts';
 import type { RequestedPools } from '../requested/requested-pools.ts';
 import { BlockClaims, type BlockClaimsDeps } from './block-claims.ts';
@@ -46,11 +47,11 @@ export class ChainReads implements SharedReads {
     const name = nameOf(kind, pool);
     if (!this.#isKnown(pool)) return undefined;
     await ('parents' in block ? this.#claims.decide(block, isAlone(this.#peers)) : this.#claims.decided(block));
-    while (this.#claims.isAwaitable(block)) {
+    for (let leftMs = this.#claims.awaitableMs(block); leftMs > 0; leftMs = this.#claims.awaitableMs(block)) {
       const found = this.#reads.find(name, stateOf(block));
       if (found === 'absent') return undefined;
       if (found !== 'unknown') return found.value;
-      await new Promise<void>((resolve) => this.#waiting.add(resolve));
+      await this.#woken(leftMs);
     }
     return undefined;
   }
@@ -143,8 +144,17 @@ export class ChainReads implements SharedReads {
     if (report !== undefined) publish('requests', writeReport(report));
   }
 
+  /** Resolves when another process published something, at a tick, or after the wait. */
+  async #woken(ms: number): Promise<void> {
+    const ended = new AbortController();
+    const end = () => ended.abort();
+    this.#waiting.add(end);
+    await pause(ms, ended.signal);
+    this.#waiting.delete(end);
+  }
+
   #wake(): void {
-    for (const resolve of this.#waiting) resolve();
+    for (const end of this.#waiting) end();
     this.#waiting.clear();
   }
 }
