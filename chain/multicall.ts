@@ -16,6 +16,8 @@ export interface ContractCall {
   readonly target: Address;
   readonly data: Hex;
   readonly gas: number;
+  /** Whether it may burn the gas: it comes after all others of its chunk. Only the last call of a group may. */
+  readonly isLast?: boolean;
 }
 
 /** Most estimated gas of a chunk, below the cap of an `eth_call`. */
@@ -52,24 +54,26 @@ export function packCalls(groups: readonly (readonly ContractCall[])[]): (readon
   ]);
 }
 
+const rankOf = ({ isLast }: ContractCall, index: number): number => (isLast ? Number.MAX_SAFE_INTEGER : index);
+
 async function runChunk(
   { rpc, chainId, multicall3 }: MulticallTarget,
   context: CallContext,
   chunk: readonly (readonly ContractCall[])[],
 ): Promise<CallResult[][]> {
   const calls = chunk
-    .flatMap((group, owner) => group.map((call, rank) => ({ ...call, owner, rank })))
+    .flatMap((group, owner) => group.map((call, index) => ({ ...call, owner, rank: rankOf(call, index) })))
     .sort((a, b) => a.rank - b.rank);
   const overrides = overrideChecks(context, 'stateOverrides');
   const checks = [{ target: multicall3, data: CHAIN_ID_CALL }, ...overrides.calls];
   const call = { ...overrides.context, to: multicall3, data: encodeAggregate3([...checks, ...calls]) };
-  const results = await rpc.call(call, (answer) => {
+  const results = await rpc.call(call, (answer, node) => {
     const found = decodeAggregate3(answer);
     const [chain, ...checked] = found.splice(0, checks.length);
     if (!chain?.success || found.length !== calls.length)
       throw new RpcFailure('malformed', 'a multicall gave too few results');
     checkChain(chainId, BigInt(chain.data));
-    overrides.check(checked);
+    overrides.check(checked, node.label);
     return found;
   });
   const byGroup = chunk.map((): CallResult[] => []);

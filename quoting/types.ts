@@ -1,6 +1,7 @@
 import type { Address } from 'viem';
 import type { ReportedHead } from '../chain/chain-rpc.ts';
 import type { BlockRef, ReadContext } from '../chain/read-context.ts';
+import type { CallResult } from '../protocol/bounded-calls/bounded-calls.ts';
 import type { CurveSearch, SearchedCurve } from '../protocol/curve-search.ts';
 import type { Depth, TradingSides } from '../protocol/depth.ts';
 import type { LazyCurve } from '../protocol/layout.ts';
@@ -62,6 +63,8 @@ export type PriceSnapshot = Snapshot & {
   readonly hasLivePrice: boolean;
   /** Hashes of the pool's answers, see `stateIn`. Snapshots with the same ones differ only in block and time. */
   readonly fingerprint: string;
+  /** After a part, what the pool's stop loss answered there: see `stopLossCalls`. */
+  readonly stopLoss?: readonly CallResult[] | undefined;
 };
 
 /** A snapshot with depth, guards applied. */

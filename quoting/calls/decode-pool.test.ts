@@ -29,6 +29,7 @@ const whole = fc.tuple(poolStateOf(pool.immutables), tradableQuote).map(([state,
     watched: undefined,
     transfers: undefined,
     committedQuote: undefined,
+    stopLoss: undefined,
   };
 });
 

@@ -29,6 +29,8 @@ export interface PoolAnswers {
   readonly transfers?: TransferAnswers | undefined;
   /** In a block that is being built, the answer to {@link quoteCall} without the overrides of sources. */
   readonly committedQuote?: CallResult | undefined;
+  /** Results of {@link stopLossCalls}; read with prices only after a part. */
+  readonly stopLoss?: readonly CallResult[] | undefined;
 }
 
 /** A pool to read, and its snapshot of an earlier block, if any: it is used again when the pool has not changed. */
@@ -53,7 +55,7 @@ export function decodePool(
   const isPriced = () => isPricedByOverrides(answers.quote, answers.committedQuote);
   // A part has all that happened: where it changes nothing, it says so.
   const hasLivePrice = pending !== undefined && (pending.part !== undefined || isPriced());
-  const read = { block, readAt, hasLivePrice };
+  const read = { block, readAt, hasLivePrice, stopLoss: answers.stopLoss };
   if (before?.pool === pool && before.fingerprint === fingerprint) return { ...before, ...read };
   const { address } = pool;
   const [prices, ...balances] = answers.prices ?? [];
@@ -137,7 +139,7 @@ function readCode({ prices, watched }: PoolAnswers): CodeState | undefined {
 
 /** Adds to a snapshot the sides that trade. When both are rejected, its status becomes `pool_refused`. */
 export function withDepth(
-  { curve: _, fingerprint: __, limits: ___, hasLivePrice: ____, ...snapshot }: PriceSnapshot,
+  { curve: _, fingerprint: __, limits: ___, hasLivePrice: ____, stopLoss: _____, ...snapshot }: PriceSnapshot,
   { bids, asks, curve }: CurveSides,
 ): DepthSnapshot {
   const isRejected = bids === null && asks === null;

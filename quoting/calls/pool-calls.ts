@@ -27,7 +27,7 @@ export function storageCall({ address, layout, immutables }: ServedPool): Contra
 /** The call of the stub, in place of the pool, that reads its provider's quote. */
 export function quoteCall({ address, layout }: ServedPool, isCertain = false): ContractCall {
   const gas = isCertain ? CERTAIN_QUOTE_GAS : GAS.quote;
-  return { target: address, data: layoutAdapter(layout).prices.providerQuoteCall, gas };
+  return { target: address, data: layoutAdapter(layout).prices.providerQuoteCall, gas, isLast: true };
 }
 
 /** Whether the stub did not call the provider, because other calls had burned the gas. */

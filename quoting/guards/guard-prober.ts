@@ -105,12 +105,13 @@ export class GuardProber {
 
   /** Reads what the state of the guards says; null for a pool whose stop loss does not answer as one. */
   async #claims(context: ReadContext, pools: readonly GuardedCurve[]): Promise<(PoolClaim | null)[]> {
-    const groups = pools.map(({ pool }) => stopLossCalls(pool));
+    const groups = pools.map(({ pool, stopLoss }) => (stopLoss ? [] : stopLossCalls(pool)));
     const requested = groups.filter((calls) => calls.length > 0);
-    const answers = await multicall(this.#deps.target, context, requested);
-    return pools.map(({ pool, curve: { bids, asks } }, index) => {
-      const hasStopLoss = groups[index]?.length !== 0;
-      const stopLoss = hasStopLoss ? decodeStopLoss(pool, answers.shift() ?? [], timeIn(context.block)) : null;
+    const read = await multicall(this.#deps.target, context, requested);
+    return pools.map(({ pool, curve: { bids, asks }, stopLoss: known }, index) => {
+      const answers = groups[index]?.length ? (read.shift() ?? []) : known;
+      const hasStopLoss = answers !== undefined && answers.length > 0;
+      const stopLoss = hasStopLoss ? decodeStopLoss(pool, answers, timeIn(context.block)) : null;
       if (hasStopLoss && !stopLoss) return null;
       return { stopLoss, sides: [bids, asks].map((side) => claimSide(side, pool.stopLossMark, stopLoss)) };
     });

@@ -4,6 +4,7 @@ import { boundedCallsOnce, type ChainTarget } from '../../chain/isolated-calls.t
 import { OtherPart } from '../../chain/part-view.ts';
 import type { ReadContext } from '../../chain/read-context.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
+import type { CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
 import { isRejection, type PoolCurve, type PoolSide } from '../../protocol/curve.ts';
 import type { ExecutableLevels, TradingSides } from '../../protocol/depth.ts';
 import { ascending, limitOf, type ProbedInput, probedInput, withinBudget } from '../../protocol/guards/probe-points.ts';
@@ -20,6 +21,8 @@ import { isShort } from './short-fill.ts';
 export interface GuardedCurve {
   readonly pool: ServedPool;
   readonly curve: PoolCurve;
+  /** What its stop loss answered at the block. Absent: that is to be read. */
+  readonly stopLoss?: readonly CallResult[] | undefined;
 }
 
 /** Most gas and probes for one side of a pool. */

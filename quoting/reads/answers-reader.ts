@@ -6,7 +6,7 @@ import { isRefusal, lacksOverrides } from '../../chain/rpc-failure.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { OutageLog } from '../../runtime/outage-log.ts';
 import type { PoolAnswers } from '../calls/decode-pool.ts';
-import { poolStubs, priceCalls, quoteCall, storageCall, wasQuoteSkipped } from '../calls/pool-calls.ts';
+import { poolStubs, priceCalls, quoteCall, stopLossCalls, storageCall, wasQuoteSkipped } from '../calls/pool-calls.ts';
 import type { TransferProver } from '../guards/transfer-prover.ts';
 import type { ServedPool } from '../pools/pool-directory.ts';
 import { CommittedQuotes } from './committed-quotes.ts';
@@ -102,26 +102,32 @@ export class AnswersReader {
     return results.map(([storage]) => ({ storage }));
   }
 
-  /** Reads all storage of a call before its quotes, since a provider can burn the gas. */
+  /**
+   * Reads all storage of a call before its quotes, since a provider can burn the gas. After a part it also reads stop
+   * losses: the next part may come before a further call.
+   */
   async #readStorageAndQuotes(context: ReadContext, pools: readonly ServedPool[]): Promise<PoolAnswers[]> {
     const { target, onFees } = this.#deps;
     const { block } = context;
     // There, nodes that refuse them are asked again: live prices are suspended meanwhile, more briefly.
     const needs = needsOverrides(context) ? undefined : 'quotes';
     const stubbed = { ...context, code: poolStubs(pools), needs } as const;
-    const groups = pools.map((pool) => [storageCall(pool), quoteCall(pool)]);
+    const guards = pools.map((pool) => (block.pending?.part ? stopLossCalls(pool) : []));
+    const groups = pools.map((pool, index) => [storageCall(pool), ...(guards[index] ?? []), quoteCall(pool)]);
     const showFees = block.pending ? undefined : onFees;
     const results = await multicall(target, stubbed, [...groups, showFees ? feeCalls(target.multicall3) : []]);
     const feesWei = readFees(results.pop() ?? []);
     if (feesWei !== undefined) showFees?.(block, feesWei);
-    const skipped = pools.filter((_, index) => wasQuoteSkipped(results[index]?.[1]));
+    const skipped = pools.filter((_, index) => wasQuoteSkipped(results[index]?.at(-1)));
     const late = await multicall(
       target,
       stubbed,
       skipped.map((pool) => [quoteCall(pool, true)]),
     );
-    return results.map(([storage, quote]) => {
-      return { storage, quote: wasQuoteSkipped(quote) ? late.shift()?.[0] : quote };
+    return results.map(([storage, ...rest]) => {
+      const [quote, stopLoss] = [rest.pop(), rest];
+      const found = { storage, quote: wasQuoteSkipped(quote) ? late.shift()?.[0] : quote };
+      return stopLoss.length > 0 ? { ...found, stopLoss } : found;
     });
   }
 }

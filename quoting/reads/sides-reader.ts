@@ -70,11 +70,15 @@ export class SidesReader {
   }
 
   /** Finds the curve of a pool, and the part that trades. Null unless the pool is healthy. Throws as {@link read}. */
-  async curve(context: ReadContext, { pool, curve: source, limits }: PriceSnapshot): Promise<FoundCurve | null> {
+  async curve(context: ReadContext, prices: PriceSnapshot): Promise<FoundCurve | null> {
+    const { pool, curve: source, limits, stopLoss } = prices;
     if (!source) return null;
     const isComputed = typeof source === 'function';
     const curve = isComputed ? source() : await this.#deps.searcher.find(this.#inTime(context), pool, source);
-    return { curve, trading: withinTransfers(curve, await this.#withinGuards(context, { pool, curve }), limits) };
+    return {
+      curve,
+      trading: withinTransfers(curve, await this.#withinGuards(context, { pool, curve, stopLoss }), limits),
+    };
   }
 
   /** The part of a curve that the pool's guards let trade. */

@@ -13,7 +13,7 @@ import type { RequestedPool } from '../requested/requested-pools.ts';
 import { QUOTE_KINDS } from '../types.ts';
 
 /** To be raised when messages or what is published change: only processes of the same format share reads. */
-export const FORMAT = 7;
+export const FORMAT = 8;
 
 const digest = z.string();
 
@@ -85,6 +85,7 @@ const SharedPartMessage = z.object({
     timestamp: IntegerText,
     parentHash: HexBytes32.nullable(),
     feesWei: FeesWei,
+    node: z.string().optional(),
   }),
   index: z.int().nonnegative().nullable(),
 });
@@ -93,6 +94,7 @@ const SharedPartMessage = z.object({
 const SealedMessage = z.object({
   blockNumber: IntegerText,
   timestamp: IntegerText,
+  node: z.string().optional(),
   same: z.array(HexAddress),
   different: z.array(HexAddress),
 });
