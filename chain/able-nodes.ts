@@ -11,11 +11,13 @@ export interface AbleNodes {
 
 /**
  * Leaves out the nodes that are known to lack what a request needs. Those that may have some of it are asked last;
- * those that would answer wrongly, only where all would.
+ * those that would answer wrongly, only where all would. Whatever is asked, some nodes come after others.
  *
  * @throws MissingAbility when every node is known to lack it
  */
-export function ableNodes(all: readonly RpcEndpoint[], request: NodeRequest): AbleNodes {
+export function ableNodes(given: readonly RpcEndpoint[], request: NodeRequest): AbleNodes {
+  const last = given.filter(({ isLast }) => isLast);
+  const all = last.length > 0 ? [...given.filter((endpoint) => !last.includes(endpoint)), ...last] : given;
   const needs = needsOf(request);
   if (needs.length === 0) return { endpoints: all };
   const trusted = all.filter((endpoint) => !needs.some((need) => isTrust(need) && endpoint.isLacking(need)));

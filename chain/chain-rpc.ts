@@ -8,8 +8,13 @@ import { allPaused, firstGood, type NodeOutage } from './first-good.ts';
 import type { Ability } from './node-abilities.ts';
 import { BlockAnswer, type ChainLog, HexData, LogAnswer } from './node-answers.ts';
 import type { BlockHeader, CallContext } from './read-context.ts';
-import { RpcEndpoint } from './rpc-endpoint.ts';
+import { RpcEndpoint, type RpcEndpointOptions } from './rpc-endpoint.ts';
 import { RpcFailure } from './rpc-failure.ts';
+
+interface ChainNodes extends Pick<RpcEndpointOptions, 'isLast'> {
+  readonly chainId: number;
+  readonly rpcUrls: readonly string[];
+}
 
 /** A head and the node that reported it; the node is null when a socket pushed the head. */
 export interface ReportedHead {
@@ -140,11 +145,12 @@ export class ChainRpc {
    * @param check decodes the result, as in {@link request}
    * @throws RpcFailure as of {@link request}; MissingAbility when no node that works applies the overrides of the call
    */
-  async call<T>(call: EthCall, check: (result: Hex) => T): Promise<T> {
+  async call<T>(call: EthCall, check: (result: Hex, node: RpcEndpoint) => T): Promise<T> {
     const request = { method: 'eth_call', params: callParams(call), extra: extraNeed(call) };
     ableNodes(this.endpoints, request);
     reserveCall(call);
-    return this.ask({ ...request, check: (result) => check(HexData.parse(result)), signal: call.signal });
+    const checkText: CheckedRequest<T>['check'] = (result, node) => check(HexData.parse(result), node);
+    return this.ask({ ...request, check: checkText, signal: call.signal });
   }
 
   /**
@@ -164,16 +170,19 @@ export class ChainRpc {
   }
 }
 
-/** @param timeoutMs longest wait for one node's whole answer, before the next node is tried */
+/**
+ * @param nodes `isLast`: whether the node of a host is asked after others
+ * @param timeoutMs longest wait for one node's whole answer, before the next node is tried
+ */
 export function openChainRpc(
-  { chainId, rpcUrls }: { readonly chainId: number; readonly rpcUrls: readonly string[] },
+  { chainId, rpcUrls, isLast }: ChainNodes,
   timeoutMs: number,
   countCall?: CountChainCall,
   outage?: NodeOutage,
 ): ChainRpc {
   const count = (method: string, outcome: string) => countCall?.(chainId, method, outcome);
   return new ChainRpc(
-    rpcUrls.map((url) => new RpcEndpoint(url, { timeoutMs, count })),
+    rpcUrls.map((url) => new RpcEndpoint(url, { timeoutMs, count, isLast })),
     outage,
   );
 }

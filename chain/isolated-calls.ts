@@ -10,6 +10,7 @@ import { type GroupAnswer, runBoundedCalls } from '../protocol/bounded-calls/run
 import type { ChainRpc } from './chain-rpc.ts';
 import { overrideChecks } from './override-checks.ts';
 import type { CallContext } from './read-context.ts';
+import type { RpcEndpoint } from './rpc-endpoint.ts';
 import { checkChain, lacksOverrides, MissingAbility } from './rpc-failure.ts';
 
 /** The nodes of a chain, and its id. Every answer names its chain, so that an answer from another chain is rejected. */
@@ -65,9 +66,9 @@ export async function boundedCallsOnce(
 function runCalls(target: ChainTarget, context: CallContext, calls: readonly BoundedCall[]): Promise<BoundedAnswer> {
   const checks = overrideChecks(context, 'programOverrides');
   const sent = [...checks.calls, ...calls];
-  return runProgram(target, checks.context, encodeBoundedCalls(sent), (answer) => {
+  return runProgram(target, checks.context, encodeBoundedCalls(sent), (answer, node) => {
     const { results, ...read } = decodeBoundedCalls(answer, sent.length);
-    checks.check(results.slice(0, checks.calls.length));
+    checks.check(results.slice(0, checks.calls.length), node.label);
     return { ...read, results: results.slice(checks.calls.length) };
   });
 }
@@ -82,10 +83,10 @@ export function runProgram<T>(
   { rpc, chainId }: ChainTarget,
   context: CallContext,
   data: Hex,
-  decode: (answer: Hex) => T,
+  decode: (answer: Hex, node: RpcEndpoint) => T,
 ): Promise<T> {
-  return rpc.call({ ...context, from: CALLER, data }, (answer) => {
+  return rpc.call({ ...context, from: CALLER, data }, (answer, node) => {
     checkChain(chainId, BigInt(sliceHex(answer, 0, 32, { strict: true })));
-    return decode(answer);
+    return decode(answer, node);
   });
 }

@@ -28,8 +28,12 @@ export interface OverrideChecks<C extends CallContext> {
   readonly context: C;
   /** Calls to put before the others. */
   readonly calls: readonly (BoundedCall & { readonly gas: number })[];
-  /** Takes the results of these calls. @throws MissingAbility when the node did not apply the overrides */
-  readonly check: (results: readonly (CallResult | null)[]) => void;
+  /**
+   * Takes the results of these calls, and the host of the node.
+   *
+   * @throws MissingAbility when the node did not apply the overrides; OtherPart when they ran on another part
+   */
+  readonly check: (results: readonly (CallResult | null)[], node: string) => void;
 }
 
 /**
@@ -61,9 +65,9 @@ function partChecks<C extends CallContext>(context: C, part: PendingPart, abilit
   return {
     context: { ...context, ...(code.context.code && { code: code.context.code }) },
     calls: [...shown, ...code.calls],
-    check(results) {
-      checkView(part, results);
-      code.check(results.slice(shown.length));
+    check(results, node) {
+      checkView(part, results, node);
+      code.check(results.slice(shown.length), node);
     },
   };
 }

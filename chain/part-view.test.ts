@@ -10,7 +10,8 @@ const MULTICALL: Hex = '0xca11bde05977b3631167028862be2a173976ca11';
 const word = (value: bigint | number): Hex => numberToHex(value, { size: 32 });
 const result = (data: Hex) => ({ success: true, data });
 
-const VIEW: PartView = { blockNumber: 10n, timestamp: 1_020n, parentHash: word(9), feesWei: 7n };
+const NODE = 'node.test';
+const VIEW: PartView = { blockNumber: 10n, timestamp: 1_020n, parentHash: word(9), feesWei: 7n, node: NODE };
 const PART = { view: VIEW, index: null, multicall3: MULTICALL };
 
 /** What the calls of a view return. */
@@ -32,11 +33,11 @@ const block = {
 };
 
 test('one call shows number, time, parent and the fees of all accounts', () => {
-  expect(readView(results(VIEW))).toEqual(VIEW);
-  expect(readView(results({ ...VIEW, parentHash: null })).parentHash).toBeNull();
+  expect(readView(results(VIEW), NODE)).toEqual(VIEW);
+  expect(readView(results({ ...VIEW, parentHash: null }), NODE).parentHash).toBeNull();
   expect(viewCalls(MULTICALL)).toHaveLength(results(VIEW).length);
   for (const bad of [null, { success: false, data: '0x' as const }, result('0x')])
-    expect(() => readView(results(VIEW).with(1, bad as never))).toThrow(RpcFailure);
+    expect(() => readView(results(VIEW).with(1, bad as never), NODE)).toThrow(RpcFailure);
 });
 
 test.each<[string, Partial<PartView>]>([
@@ -47,12 +48,12 @@ test.each<[string, Partial<PartView>]>([
   ['less fees', { feesWei: 6n }],
 ])('a call that ran on another part shows it: %s', (_, change) => {
   const seen = { ...VIEW, ...change };
-  expect(() => checkView(PART, results(seen))).toThrow(OtherPart);
-  expect(() => checkView(PART, results(seen))).toThrow(expect.objectContaining({ code: 'moved', view: seen }));
+  expect(() => checkView(PART, results(seen), NODE)).toThrow(OtherPart);
+  expect(() => checkView(PART, results(seen), NODE)).toThrow(expect.objectContaining({ code: 'moved', view: seen }));
 });
 
 test('a node that gives no hash of the parent shows the same part', () => {
-  expect(() => checkView(PART, results({ ...VIEW, parentHash: null }))).not.toThrow();
+  expect(() => checkView(PART, results({ ...VIEW, parentHash: null }), NODE)).not.toThrow();
 });
 
 describe('calls after a part', () => {
@@ -64,8 +65,8 @@ describe('calls after a part', () => {
     const { calls, context, check } = overrideChecks({ block }, 'stateOverrides');
     expect(calls.map(({ data }) => data)).toEqual(viewCalls(MULTICALL).map(({ data }) => data));
     expect(context).not.toHaveProperty('code');
-    expect(() => check(results(VIEW))).not.toThrow();
-    expect(() => check(results({ ...VIEW, feesWei: 9n }))).toThrow(OtherPart);
+    expect(() => check(results(VIEW), NODE)).not.toThrow();
+    expect(() => check(results({ ...VIEW, feesWei: 9n }), NODE)).toThrow(OtherPart);
   });
 
   test('show besides that other code is in place', () => {
@@ -73,7 +74,7 @@ describe('calls after a part', () => {
     const { calls, context, check } = overrideChecks({ block, code }, 'stateOverrides');
     expect(calls.at(-1)?.target).toBe(CANARY.target);
     expect([...(context.code ?? [])].map(([account]) => account)).toEqual([MULTICALL, CANARY.target]);
-    expect(() => check([...results(VIEW), result(CANARY.answer)])).not.toThrow();
-    expect(() => check([...results(VIEW), result('0x')])).toThrow(MissingAbility);
+    expect(() => check([...results(VIEW), result(CANARY.answer)], NODE)).not.toThrow();
+    expect(() => check([...results(VIEW), result('0x')], NODE)).toThrow(MissingAbility);
   });
 });

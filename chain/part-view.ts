@@ -38,15 +38,15 @@ export const viewCalls = (multicall3: Address) => callsTo(multicall3, CALLS);
 /** The calls whose results {@link readFees} takes. @param multicall3 as for {@link viewCalls} */
 export const feeCalls = (multicall3: Address) => callsTo(multicall3, FEE_CALLS);
 
-/** @throws RpcFailure `malformed` when the calls did not give it */
-export function readView(results: readonly (CallResult | null)[]): PartView {
+/** @param node its host. @throws RpcFailure `malformed` when the calls did not give it */
+export function readView(results: readonly (CallResult | null)[], node: string): PartView {
   const [number, time, parent, ...balances] = results.slice(0, CALLS.length).map((result) => {
     if (!result || !isWord(result))
       throw new RpcFailure('malformed', 'a call at the tag pending does not show its block');
     return result.data;
   });
   const parentHash = parent === undefined || parent === zeroHash ? null : parent;
-  return { blockNumber: BigInt(number ?? 0), timestamp: BigInt(time ?? 0), parentHash, feesWei: sumOf(balances) };
+  return { blockNumber: BigInt(number ?? 0), timestamp: BigInt(time ?? 0), parentHash, feesWei: sumOf(balances), node };
 }
 
 /** What the accounts of fees hold, wei; undefined when the calls did not give it. */
@@ -88,7 +88,7 @@ export class OtherPart extends RpcFailure {
 }
 
 /** @throws OtherPart when results are not of this part; RpcFailure when they show none */
-export function checkView({ view, takes }: PendingPart, results: readonly (CallResult | null)[]): void {
-  const shown = readView(results);
+export function checkView({ view, takes }: PendingPart, results: readonly (CallResult | null)[], node: string): void {
+  const shown = readView(results, node);
   if (!(takes ? takes(shown) : isSameView(view, shown))) throw new OtherPart(shown);
 }

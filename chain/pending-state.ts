@@ -26,6 +26,8 @@ export interface PartView extends TargetBlock {
   readonly parentHash: Hex | null;
   /** What the accounts of fees hold, wei: in a block it grows with each transaction, unless fees are taken out. */
   readonly feesWei: bigint;
+  /** Host of the node that showed it; absent where that is not known. Says nothing of the state. */
+  readonly node?: string | undefined;
 }
 
 /** A part of the block being built, as calls at the tag `pending` show it. */

@@ -15,10 +15,10 @@ const CHAIN_ID_CALL = encodeFunctionData({ abi: parseAbi(['function getChainId()
 export function readPart({ rpc, chainId, multicall3 }: MulticallTarget, signal: AbortSignal): Promise<PartView> {
   const calls = [{ target: multicall3, data: CHAIN_ID_CALL }, ...viewCalls(multicall3)];
   const call = { to: multicall3, data: encodeAggregate3(calls), block: 'pending', signal } as const;
-  return rpc.call(call, (answer) => {
+  return rpc.call(call, (answer, node) => {
     const [chain, ...results] = decodeAggregate3(answer);
     if (!chain?.success) throw new RpcFailure('malformed', 'a call at the tag pending does not show its chain');
     checkChain(chainId, BigInt(chain.data));
-    return readView(results);
+    return readView(results, node.label);
   });
 }

@@ -25,6 +25,8 @@ export interface RpcEndpointOptions {
   readonly count: CountRpcCall;
   readonly breaker?: CircuitBreaker;
   readonly now?: Clock;
+  /** Whether the node of this label is asked after others. Default: never. */
+  readonly isLast?: ((label: string) => boolean) | undefined;
 }
 
 /**
@@ -48,6 +50,11 @@ export class RpcEndpoint {
     this.breaker = options.breaker ?? new CircuitBreaker(this.#now);
     this.#url = url;
     this.#options = options;
+  }
+
+  /** Whether the node is asked after others. */
+  get isLast(): boolean {
+    return this.#options.isLast?.(this.label) === true;
   }
 
   /** Whether the node is known to lack what is needed. */

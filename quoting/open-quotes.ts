@@ -53,7 +53,7 @@ interface LiveQuotesDeps {
   /** Where sources send state overrides: what they say. */
   readonly feed?: Pick<LiveFeed, 'holders'> | undefined;
   /** Where nodes follow parts of these blocks: what calls these nodes. */
-  readonly parts?: Pick<OpenPartHeads, 'rpc' | 'feed' | 'sealed'> | undefined;
+  readonly parts?: Pick<OpenPartHeads, 'rpc' | 'feed' | 'sealed' | 'passed'> | undefined;
 }
 
 /**
@@ -106,6 +106,6 @@ function openLiveReader({
   ...deps
 }: LiveQuotesDeps & Pick<LiveReaderDeps, 'reader' | 'reuseMs' | 'now'> & { readonly accessLists: () => AccessLists }) {
   if (!parts) return new LiveReader({ ...deps, feed, committed: snapshots, accessLists: accessLists() });
-  const { feed: shown, sealed } = parts;
-  return new PartReader({ ...deps, committed: snapshots, sealed, note: (view) => shown.note(view) });
+  const { feed: shown, sealed, passed } = parts;
+  return new PartReader({ ...deps, committed: snapshots, sealed, passed, note: (view) => shown.note(view) });
 }

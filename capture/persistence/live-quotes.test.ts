@@ -42,7 +42,7 @@ async function readLive(withinMs = Number.POSITIVE_INFINITY, isDivergent = false
     logger,
   };
   const clocks = { now: () => clock.ms, wallClock: () => Date.now() };
-  const read = createLiveQuotes({ ...deps, ...clocks, countCall, divergence: { isDivergent } });
+  const read = createLiveQuotes({ ...deps, ...clocks, countCall, divergence: { isDivergent: () => isDivergent } });
   // The guard of the second pool is an unknown one: its sides are tried by further calls.
   const known = { ...deployment, priceVelocityGuard: zeroAddress };
   const served = await Promise.all(pools.map(({ address }) => servedPool(chain, known, address)));

@@ -47,10 +47,11 @@ const TIMEOUT_FACTOR = 4;
 
 /** Makes what reads pools in the block being built; undefined for a chain without a source of live prices. */
 export function createLiveQuotes({ countCall, readMs = READ_MS, ...deps }: LiveQuotesDeps): ReadLive | undefined {
-  const { chain, live } = deps;
+  const { chain, live, divergence } = deps;
   const source = partSource(chain.live);
   if (source) {
-    const nodes = { chainId: chain.chainId, rpcUrls: source.rpcUrls };
+    const isLast = (node: string) => divergence?.isDivergent(node) === true;
+    const nodes = { chainId: chain.chainId, rpcUrls: source.rpcUrls, isLast };
     return nullOnFailure(
       readParts({ ...deps, readMs, parts: openChainRpc(nodes, TIMEOUT_FACTOR * readMs, countCall) }),
     );

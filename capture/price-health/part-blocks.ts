@@ -34,8 +34,9 @@ export class PartBlocks implements PriceBlocks {
   readonly #rpc: ChainRpc;
 
   constructor(deps: PartBlocksDeps) {
-    const { chain, source, countCall = () => undefined, readMs = READ_MS } = deps;
-    const nodes = { chainId: chain.chainId, rpcUrls: source.rpcUrls };
+    const { chain, source, divergence, countCall = () => undefined, readMs = READ_MS } = deps;
+    const isLast = (node: string) => divergence?.isDivergent(node) === true;
+    const nodes = { chainId: chain.chainId, rpcUrls: source.rpcUrls, isLast };
     this.#deps = deps;
     this.#readMs = readMs;
     this.#rpc = openChainRpc(nodes, TIMEOUT_FACTOR * readMs, countCall);

@@ -8,6 +8,8 @@ export interface SealedPools {
   readonly blockNumber: bigint;
   /** Unix seconds. */
   readonly timestamp: bigint;
+  /** Host of the node that showed the part; absent where that is not known. */
+  readonly node?: string | undefined;
   readonly same: readonly Address[];
   readonly different: readonly Address[];
 }
@@ -17,30 +19,31 @@ export interface DivergenceDeps {
   readonly now: Clock;
 }
 
-/** Whether the parts of a chain are left out, as {@link nextDivergence} says by what processes compare. */
+/** Whether parts of a chain's nodes are left out: {@link nextDivergence} says it of each by what processes compare. */
 export class Divergence {
   readonly #deps: DivergenceDeps;
-  #state = noDivergence;
+  readonly #nodes = new Map<string | undefined, typeof noDivergence>();
 
   constructor(deps: DivergenceDeps) {
     this.#deps = deps;
   }
 
-  /** Whether too many pools were other ones in sealed blocks: quotes at parts may be wrong. */
-  get isDivergent(): boolean {
-    return this.#state.isDivergent;
+  /** Whether too many pools were other ones in sealed blocks than after the parts of this node: these may be wrong. */
+  isDivergent(node: string | undefined): boolean {
+    return this.#nodes.get(node)?.isDivergent === true;
   }
 
   /** Takes what this or another process compared. */
-  take({ blockNumber, same, different }: SealedPools): void {
+  take({ blockNumber, node, same, different }: SealedPools): void {
     const { logger, now } = this.#deps;
     const compared = same.length + different.length;
-    const before = this.#state;
-    this.#state = nextDivergence(before, { blockNumber, compared, different }, now());
-    const { isDivergent } = this.#state;
+    const before = this.#nodes.get(node) ?? noDivergence;
+    const after = nextDivergence(before, { blockNumber, compared, different }, now());
+    this.#nodes.set(node, after);
+    const { isDivergent } = after;
     if (isDivergent === before.isDivergent) return;
     if (isDivergent)
-      logger.warn({ blockNumber, different }, 'sealed blocks differ from their parts: prices are committed');
-    else logger.info({ blockNumber }, 'sealed blocks are as their parts again: prices are live');
+      logger.warn({ node, blockNumber, different }, 'sealed blocks differ from the parts of a node: it is asked last');
+    else logger.info({ node, blockNumber }, 'sealed blocks are as the parts of a node again');
   }
 }

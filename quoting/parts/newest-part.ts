@@ -19,7 +19,7 @@ export interface NewestPartDeps {
   readonly parts: MulticallTarget;
   /** Judges parts by those that were shown before. */
   readonly seen: SeenParts;
-  /** Whether parts are left out. Default: never. */
+  /** Whether parts of a node are left out. Default: never. */
   readonly divergence?: Pick<Divergence, 'isDivergent'> | undefined;
   /** Longest wait for the call that shows the part, milliseconds. */
   readonly readMs: number;
@@ -42,11 +42,13 @@ export async function readNewestPart({
   readMs,
   now,
 }: NewestPartDeps): Promise<LiveBlock | undefined> {
-  if (divergence?.isDivergent) return undefined;
+  const isLeftOut = (node: string | undefined) => divergence?.isDivergent(node) === true;
+  if (parts.rpc.endpoints.every(({ label }) => isLeftOut(label))) return undefined;
   const [head, { view, shownAt }] = await Promise.all([
     rpc.head(),
     readPart(parts, AbortSignal.timeout(readMs)).then((shown) => ({ view: shown, shownAt: now() })),
   ]);
+  if (isLeftOut(view.node)) return undefined;
   const shown = { view, index: null, head: head.block };
   let outcome = seen.judge(shown, shownAt);
   if (outcome === 'lagging') {

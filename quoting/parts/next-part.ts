@@ -85,7 +85,9 @@ export function nextPart(before: PartState, shown: PartShown, now: number): read
   const [lag, isLagging] = withShown(before.lag, { view, parent: ahead === 1n ? head.hash : null, last: used?.view });
   if (refusal || isLagging) return [{ ...state, lag }, refusal ?? 'lagging'];
   const isSame = used !== undefined && isSameView(used.view, view);
-  const next = isSame ? { ...used, index: used.index ?? index, shownAt: now } : { view, index, shownAt: now };
+  const next = isSame
+    ? { view: { ...used.view, node: view.node }, index: used.index ?? index, shownAt: now }
+    : { view, index, shownAt: now };
   return [{ ...state, lag, used: next }, 'used'];
 }
 

@@ -8,6 +8,7 @@ import type { Heads } from '../heads/heads.ts';
 import { LiveHeads, type LiveHeadsDeps } from '../live/live-heads.ts';
 import { PartFeed } from './part-feed.ts';
 import { openPartSocket } from './part-socket.ts';
+import { PassedReads } from './passed-reads.ts';
 import { SealedChecks, type SealedChecksDeps } from './sealed-checks.ts';
 
 export interface PartHeadsOptions extends Pick<LiveHeadsDeps, 'observer'> {
@@ -22,6 +23,7 @@ export interface OpenPartHeads {
   readonly feed: PartFeed;
   /** Compares parts with sealed blocks. */
   readonly sealed: SealedChecks;
+  readonly passed: PassedReads;
   /** The nodes that follow parts. */
   readonly rpc: ChainRpc;
   /** What the operator should know; undefined when there is nothing. */
@@ -43,11 +45,13 @@ export function openPartHeads(
 ): OpenPartHeads {
   const { chainId, blockTimeMs, multicall3 } = config;
   const { rpcUrls, wsUrls, maxAgeMs } = source;
-  const rpc = openChainRpc({ chainId, rpcUrls }, bounds.rpcTimeoutMs, countCall);
-  const read = () => readPart({ rpc, chainId, multicall3 }, AbortSignal.timeout(READ_MS));
   const sealed = new SealedChecks({ isFunded, observer, logger, now });
+  const isLast = (node: string) => sealed.isDivergent(node);
+  const rpc = openChainRpc({ chainId, rpcUrls, isLast }, bounds.rpcTimeoutMs, countCall);
+  const read = () => readPart({ rpc, chainId, multicall3 }, AbortSignal.timeout(READ_MS));
   const feed = new PartFeed({ id: randomUUID(), multicall3, maxAgeMs, committed, sealed, read, observer, now });
   sealed.onFees((fees) => feed.noteFees(fees));
+  const passed = new PassedReads(now);
   const live: LiveConfig = { sources: [source] };
   const protectedAccounts = () => NO_PROTECTED_ACCOUNTS;
   const heads = new LiveHeads(
@@ -67,8 +71,9 @@ export function openPartHeads(
     heads,
     feed,
     sealed,
+    passed,
     rpc,
-    warning: () => feed.warning(),
+    warning: () => feed.warning() ?? passed.warning(),
     close() {
       for (const close of closes) close();
       feed.close();

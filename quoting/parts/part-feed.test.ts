@@ -19,7 +19,7 @@ const partOf = (index: number, isUnchanged = false) => ({ blockNumber: 10n, inde
 const HEAD = { number: 9n, hash: hashOf(9n), timestamp: 1_018n, parents: [hashOf(8n)] };
 
 /** A feed whose calls show this, one after the other; the last one again. */
-function feedOf(shows: (PartView | RpcFailure)[], id = 'b', sealed = { isDivergent: false }) {
+function feedOf(shows: (PartView | RpcFailure)[], id = 'b', sealed = { isDivergent: () => false }) {
   const calls: number[] = [];
   const outcomes: string[] = [];
   const shared: SharedPart[] = [];
@@ -207,13 +207,13 @@ test('nothing happens after it is closed', async () => {
 });
 
 test('divergent parts are counted so, and a warning until they agree again', async () => {
-  const sealed = { isDivergent: true };
+  const sealed = { isDivergent: () => true };
   const { feed, outcomes } = feedOf([viewOf(10n, 5n), viewOf(10n, 6n)], 'b', sealed);
   feed.want();
   await vi.advanceTimersByTimeAsync(10);
   expect([outcomes, feed.warning()]).toEqual([['divergent'], expect.stringContaining('(divergent)')]);
   expect(feed.state()).toMatchObject({ part: { view: viewOf(10n, 5n) } });
-  sealed.isDivergent = false;
+  sealed.isDivergent = () => false;
   await vi.advanceTimersByTimeAsync(PART_MS);
   expect([outcomes, feed.warning()]).toEqual([['divergent', 'used'], undefined]);
 });

@@ -24,7 +24,7 @@ export interface PartFeedDeps {
   readonly multicall3: PendingPart['multicall3'];
   readonly maxAgeMs: number;
   readonly committed: Pick<Heads, 'announced'>;
-  /** Whether parts are left out of quotes since sealed blocks were others. Default: never. */
+  /** Whether parts of a node are left out of quotes since sealed blocks were others. Default: never. */
   readonly sealed?: Pick<SealedChecks, 'isDivergent'> | undefined;
   /** Makes one call at the tag `pending`. */
   readonly read: () => Promise<PartView>;
@@ -72,8 +72,9 @@ export class PartFeed {
   /** Why no part is used although somebody wants quotes; undefined when one is. */
   warning(): string | undefined {
     if (!this.#isWanted || this.#outcome === null) return undefined;
-    const reason = this.#isDivergent ? 'divergent' : this.#outcome;
-    if (this.state() && !this.#isDivergent) return undefined;
+    const isDivergent = this.#isDivergent(this.#parts.used?.view);
+    if (this.state() && !isDivergent) return undefined;
+    const reason = isDivergent ? 'divergent' : this.#outcome;
     return `quotes are committed: parts of blocks are not used (${reason})`;
   }
 
@@ -150,8 +151,8 @@ export class PartFeed {
     return true;
   }
 
-  get #isDivergent(): boolean {
-    return this.#deps.sealed?.isDivergent === true;
+  #isDivergent(view: PartView | undefined): boolean {
+    return this.#deps.sealed?.isDivergent(view?.node) === true;
   }
 
   #judge(part: Omit<PartShown, 'head'>): PartOutcome {
@@ -159,7 +160,7 @@ export class PartFeed {
     const [state, outcome] = nextPart(this.#parts, { ...part, head: committed.announced?.block }, now());
     this.#parts = state;
     this.#outcome = outcome;
-    observer?.count('preconfirmed', outcome === 'used' && this.#isDivergent ? 'divergent' : outcome);
+    observer?.count('preconfirmed', outcome === 'used' && this.#isDivergent(part.view) ? 'divergent' : outcome);
     if (outcome === 'used') for (const listener of this.#listeners) listener();
     return outcome;
   }

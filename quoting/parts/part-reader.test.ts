@@ -9,7 +9,7 @@ import type { HeadContext, PriceSnapshot } from '../types.ts';
 import { PartReader, type PartReaderDeps } from './part-reader.ts';
 
 const MULTICALL: Address = '0xca11bde05977b3631167028862be2a173976ca11';
-const pool = { address: '0x01' } as unknown as ServedPool;
+const pool = { address: '0x01', extensions: [] } as unknown as ServedPool;
 const viewOf = (feesWei: bigint): PartView => ({ blockNumber: 10n, timestamp: 1_020n, parentHash: null, feesWei });
 
 const headAt = (feesWei: bigint | null): HeadContext => {
@@ -39,7 +39,8 @@ function readerOf(parts: (bigint | Error)[], newest: bigint | null = null, isDiv
     committed: { read: async () => new Map([[pool.address, snapshotOf(headAt(null))]]) },
     heads: { head: async () => headAt(newest), sourceAge: () => ({ sourceAgeMs: 3 }) },
     note: (view: PartView) => noted.push(view),
-    sealed: { isDivergent },
+    sealed: { isDivergent: () => isDivergent },
+    passed: { add: () => undefined },
   } as unknown as PartReaderDeps;
   return { reader: new PartReader(deps), noted, reads };
 }

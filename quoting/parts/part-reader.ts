@@ -5,10 +5,12 @@ import type { PoolRead } from '../calls/decode-pool.ts';
 import { committedReads, type ReadCommitted } from '../live/committed-reads.ts';
 import type { LiveHeads } from '../live/live-heads.ts';
 import type { ServedPool } from '../pools/pool-directory.ts';
+import { isGuarded } from '../reads/pool-entries.ts';
 import type { PoolReader } from '../reads/pool-reader.ts';
 import type { SnapshotCache } from '../reads/snapshot-cache.ts';
 import { SnapshotError } from '../snapshot-error.ts';
 import type { DepthSnapshot, HeadContext, Kinds, PriceSnapshot, QuoteKind, Snapshot } from '../types.ts';
+import type { PassedReads } from './passed-reads.ts';
 import type { SealedChecks } from './sealed-checks.ts';
 
 export interface PartReaderDeps {
@@ -19,8 +21,10 @@ export interface PartReaderDeps {
   readonly heads: Pick<LiveHeads, 'head' | 'sourceAge'>;
   /** Takes note of another part than a call was to run on. */
   readonly note: (view: PartView) => void;
-  /** Whether parts are left out of quotes since sealed blocks were others. */
+  /** Whether parts of a node are left out of quotes since sealed blocks were others. */
   readonly sealed: Pick<SealedChecks, 'isDivergent'>;
+  /** Counts in how many reads the part passed. */
+  readonly passed: Pick<PassedReads, 'add'>;
 }
 
 /** Reads at a head. `isNewer`: the head is another one than what was read before is of. */
@@ -30,7 +34,7 @@ type ReadAt<S> = (at: HeadContext, isNewer: boolean) => Promise<S>;
  * Reads pools after the newest part of the block being built. All calls of a snapshot show the same part, which may be
  * later than the head's. Where a newer one came between them, they are made once more, on that; then the snapshot is of
  * the committed head, and provisional.
- * While parts are divergent, prices are read there only to see whether they agree again.
+ * While the parts of a node are divergent, prices are read there only to see whether they agree again.
  */
 export class PartReader implements Pick<PoolReader, 'prices' | 'depth'> {
   readonly #deps: PartReaderDeps;
@@ -64,11 +68,16 @@ export class PartReader implements Pick<PoolReader, 'prices' | 'depth'> {
     read: ReadAt<Kinds[K]>,
   ): Promise<Kinds[K]> {
     const { heads, sealed } = this.#deps;
+    const count = (hasPassed: boolean) => {
+      if (isGuarded(pool)) this.#deps.passed.add(hasPassed);
+    };
     try {
       const snapshot = await this.#readAt(head, false, read).catch((error) => this.#again(head, error, read));
-      if (sealed.isDivergent) return await this.#committed(kind, head, pool);
+      if (sealed.isDivergent(snapshot.block.pending?.part?.view.node)) return await this.#committed(kind, head, pool);
+      if (kind === 'depths') count(false);
       return { ...snapshot, ...heads.sourceAge(snapshot.block) };
     } catch (error) {
+      if (error instanceof OtherPart) count(true);
       const isOwn = error instanceof SnapshotError;
       if (!isOwn && (!(error instanceof RpcFailure) || error.code === 'exhausted')) throw error;
       return this.#committed(kind, head, pool, !isOwn);

@@ -4,7 +4,7 @@ import type { ServedPool } from '../pools/pool-directory.ts';
 import type { SealedPools } from './divergence.ts';
 import { AGREED_MS } from './next-divergence.ts';
 import { SealedChecks } from './sealed-checks.ts';
-import { blockOf, hashOf, POOLS, partOf, snapshotOf, timeOf } from './sealed-pools.fixture.ts';
+import { blockOf, hashOf, POOLS, partOf, shownBy, snapshotOf, timeOf } from './sealed-pools.fixture.ts';
 
 function checksOf(isFunded: (pool: ServedPool) => boolean = () => true) {
   const [outcomes, lines, found]: [string[], string[], SealedPools[]] = [[], [], []];
@@ -66,20 +66,38 @@ test('pools that differ make parts divergent, until all agreed for a minute', as
     return seal(number, 7n, Object.fromEntries(POOLS.map((pool) => [pool, sealedState])));
   };
   await pass(10n, 'b');
-  expect([checks.isDivergent, lines.length]).toEqual([true, 1]);
+  expect([checks.isDivergent(undefined), lines.length]).toEqual([true, 1]);
   wait(AGREED_MS - 1);
   await pass(11n, 'a');
-  expect(checks.isDivergent).toBe(true);
+  expect(checks.isDivergent(undefined)).toBe(true);
   wait(1);
   await pass(12n, 'a');
-  expect([checks.isDivergent, lines.length]).toEqual([false, 2]);
+  expect([checks.isDivergent(undefined), lines.length]).toEqual([false, 2]);
+});
+
+test('each node is judged by the parts that it showed', async () => {
+  const { checks, found, seal } = checksOf();
+  for (const pool of POOLS) {
+    checks.note(shownBy('wrong', partOf(pool, 10n, 7n, 'a')));
+    checks.note(shownBy('right', partOf(pool, 11n, 7n, 'a')));
+  }
+  for (const [number, state] of [
+    [10n, 'b'],
+    [11n, 'a'],
+  ] as const)
+    await seal(number, 7n, Object.fromEntries(POOLS.map((pool) => [pool, state])));
+  expect(found.map(({ node, different }) => [node, different.length])).toEqual([
+    ['wrong', POOLS.length],
+    ['right', 0],
+  ]);
+  expect(['wrong', 'right', undefined].map((node) => checks.isDivergent(node))).toEqual([true, false, false]);
 });
 
 test('pools that anyone can make decide nothing', async () => {
   const { checks, outcomes, found, seal } = checksOf(({ address }) => address === A);
   for (const pool of POOLS) checks.note(partOf(pool, 10n, 7n, 'a'));
   await seal(10n, 7n, Object.fromEntries(POOLS.map((pool) => [pool, 'b'])));
-  expect([outcomes.length, checks.isDivergent, found]).toEqual([
+  expect([outcomes.length, checks.isDivergent(undefined), found]).toEqual([
     POOLS.length,
     false,
     [expect.objectContaining({ same: [], different: [A] })],
@@ -89,5 +107,5 @@ test('pools that anyone can make decide nothing', async () => {
 test('what another process compared counts', () => {
   const { checks } = checksOf();
   checks.take({ blockNumber: 10n, timestamp: timeOf(10n), same: [], different: POOLS });
-  expect(checks.isDivergent).toBe(true);
+  expect(checks.isDivergent(undefined)).toBe(true);
 });

@@ -21,6 +21,14 @@ interface ReadPart {
   readonly state: string;
 }
 
+/** Of a sealed block, and of one node. */
+interface FoundPools {
+  readonly block: BlockRef;
+  readonly node: string | undefined;
+  readonly same: Address[];
+  readonly different: Address[];
+}
+
 /** A block is compared once it is sealed: parts of the next one may come before that, and of the one after. */
 const KEPT_BLOCKS = 3;
 
@@ -34,7 +42,7 @@ export class SealedChecks {
   readonly #parts = new Map<bigint, Map<Address, ReadPart>>();
   /** Of the last committed block that this process read itself. */
   #fees: { readonly hash: BlockRef['hash']; readonly feesWei: bigint } | undefined;
-  #found: { readonly block: BlockRef; readonly same: Address[]; readonly different: Address[] } | undefined;
+  #found: FoundPools | undefined;
   readonly #divergence: Divergence;
   readonly #listeners = new Set<(pools: SealedPools) => void>();
   readonly #feesListeners = new Set<(fees: SealedFees) => void>();
@@ -45,8 +53,8 @@ export class SealedChecks {
   }
 
   /** As {@link Divergence} says. */
-  get isDivergent(): boolean {
-    return this.#divergence.isDivergent;
+  isDivergent(node: string | undefined): boolean {
+    return this.#divergence.isDivergent(node);
   }
 
   /** Calls the listener with the funded pools of a block that this process compared. */
@@ -80,7 +88,7 @@ export class SealedChecks {
     const isAll = part.view.feesWei === this.#fees.feesWei && part.view.timestamp === block.timestamp;
     const outcome = !isAll ? 'unseen' : part.state === stateIn(snapshot) ? 'same' : 'different';
     this.#deps.observer?.sealed(outcome);
-    if (outcome !== 'unseen' && this.#deps.isFunded(pool)) this.#add(block, pool, outcome);
+    if (outcome !== 'unseen' && this.#deps.isFunded(pool)) this.#add({ block, node: part.view.node }, pool, outcome);
   }
 
   /** Takes what this or another process compared. */
@@ -98,10 +106,14 @@ export class SealedChecks {
       if (number <= blockNumber - BigInt(KEPT_BLOCKS)) this.#parts.delete(number);
   }
 
-  /** Pools of a block that are noted in one turn of the event loop are taken together. */
-  #add(block: BlockRef, { address }: ServedPool, outcome: Exclude<SealedOutcome, 'unseen'>): void {
-    if (this.#found?.block.hash !== block.hash) this.#flush();
-    const found = this.#found ?? { block, same: [], different: [] };
+  /** Pools of a block and node that are noted in one turn of the event loop are taken together. */
+  #add(
+    of: Pick<FoundPools, 'block' | 'node'>,
+    { address }: ServedPool,
+    outcome: Exclude<SealedOutcome, 'unseen'>,
+  ): void {
+    if (this.#found?.block.hash !== of.block.hash || this.#found.node !== of.node) this.#flush();
+    const found = this.#found ?? { ...of, same: [], different: [] };
     found[outcome].push(address);
     if (!this.#found) queueMicrotask(() => this.#flush());
     this.#found = found;
@@ -111,8 +123,8 @@ export class SealedChecks {
     const found = this.#found;
     if (!found) return;
     this.#found = undefined;
-    const { block, same, different } = found;
-    const pools = { blockNumber: block.number, timestamp: block.timestamp, same, different };
+    const { block, ...rest } = found;
+    const pools = { blockNumber: block.number, timestamp: block.timestamp, ...rest };
     this.take(pools);
     for (const listener of this.#listeners) listener(pools);
   }

@@ -26,4 +26,12 @@ export function partOf(address: Address, blockNumber: bigint, feesWei: bigint, s
   return snapshotOf(address, { number, hash: hashOf(number), timestamp: timeOf(number), pending }, state);
 }
 
+/** The same as a node shows it. */
+export function shownBy(node: string, { block, ...snapshot }: PriceSnapshot): PriceSnapshot {
+  const { pending } = block;
+  if (!pending?.part) throw new Error('the pool is not read after a part');
+  const part = { ...pending.part, view: { ...pending.part.view, node } };
+  return { ...snapshot, block: { ...block, pending: { ...pending, part } } };
+}
+
 export const blockOf = (number: bigint): BlockRef => ({ number, hash: hashOf(number), timestamp: timeOf(number) });

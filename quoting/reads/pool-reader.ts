@@ -128,7 +128,7 @@ export class PoolReader {
     const pools = reads.map(({ pool }) => pool);
     const part = new ShownPart(block);
     const read = reader.read({ ...head, block: part.block, signal: AbortSignal.timeout(readTimeoutMs) }, pools);
-    const isAt = () => part.shown === block;
+    const isAt = () => stateOf(part.shown) === stateOf(block);
     const answers = await shared.share(
       { kind: 'answers', block, pools: pools.map(({ address }) => address), isAt },
       read,

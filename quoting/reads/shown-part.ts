@@ -24,8 +24,13 @@ export class ShownPart {
   get shown(): BlockRef {
     const { pending } = this.#head;
     const view = this.#view;
-    if (!pending?.part || !view || isSameView(view, pending.part.view)) return this.#head;
-    return { ...this.#head, pending: pendingPart({ ...pending.part, view, index: null }, pending.receivedAt) };
+    if (!pending?.part || !view) return this.#head;
+    const { part } = pending;
+    if (!isSameView(view, part.view))
+      return { ...this.#head, pending: pendingPart({ ...part, view, index: null }, pending.receivedAt) };
+    if (view.node === part.view.node) return this.#head;
+    // Another node is at the same part.
+    return { ...this.#head, pending: { ...pending, part: { ...part, view: { ...part.view, node: view.node } } } };
   }
 
   #takes(view: PartView): boolean {

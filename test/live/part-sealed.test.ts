@@ -1,22 +1,30 @@
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { LiveConfig } from '../../config/live-schema.ts';
 import { priceAround } from '../../devnet/live/live-market.fixture.ts';
 import { feedWords } from '../../devnet/live/registry.ts';
-import type { PartTrap } from '../../devnet/parts/part-traps.ts';
+import { type PartTrap, trapped } from '../../devnet/parts/part-traps.ts';
+import { startRpcProxy } from '../../devnet/rpc-proxy.ts';
 import { AGREED_MS, MIN_COMPARED } from '../../quoting/parts/next-divergence.ts';
 import { startedWorld } from '../harness/open-world.ts';
 import type { Batch, LiveQuote } from './live-world.ts';
 import { quotesAfter, quotesOf } from './part-quotes.ts';
-import { startPartWorld } from './part-world.ts';
+import { partSource, startPartWorld } from './part-world.ts';
 
 /** What quotes say after the last part of a block is compared with the block once it is sealed. */
 
 const world = startedWorld(() => startPartWorld({ node: { form: 'payload', partsPerBlock: 2 } }));
 
-/** An API whose clock can be put forward, and which counts what was compared. */
-function openCounted() {
+/**
+ * An API whose clock can be put forward, and which counts what was compared.
+ *
+ * @param rpcUrls the nodes that follow parts
+ */
+function openCounted(rpcUrls: readonly string[] = [world.node.url]) {
   const [outcomes, parts]: [string[], string[]] = [[], []];
   let aheadMs = 0;
+  const [source] = partSource(world.node).sources;
   const api = world.open({
+    chain: { ...world.config, live: LiveConfig.parse({ sources: [{ ...source, rpcUrls }] }) },
     observeLive: () => ({
       count: (_, outcome) => parts.push(outcome),
       skipped: () => undefined,
@@ -155,4 +163,35 @@ test('a node whose parts are not what is sealed is left out, and comes back a mi
   expect(counted.outcomes.slice(before)).not.toContain('different');
   await pass(199n, { lies: 0, isLeftOut: false });
   for (const { api } of [counted, truth]) await api.stop();
+});
+
+test('of two nodes, the one whose parts are not what is sealed is asked last, and quotes are those of the other one', {
+  timeout: 60_000,
+}, async () => {
+  const { node } = world;
+  const lying = await startRpcProxy(node.url);
+  onTestFinished(lying.stop);
+  const [both, right] = [openCounted([lying.url, node.url]), openCounted()];
+  const pools = world.market.pools.length;
+  /** Passes a block whose last part the first node shows with other prices. @returns quotes after that part */
+  const pass = async (hundredths: bigint) => {
+    if (world.node.part().index === 1) await world.node.nextPart();
+    const lie = trapped([lieOf(hundredths + 9n, pools)], () => ({ part: node.part(), headSecs: 0n }));
+    lying.misbehave(lie, ({ params }) => params.includes('pending'));
+    const part = await world.price(hundredths);
+    const quotes = await Promise.all([both, right].map(({ api }) => quotesAfter(world, part, api)));
+    await committedAt(await seal(), both);
+    return quotes.map(givenBy);
+  };
+  const differing = () => both.outcomes.filter((outcome) => outcome === 'different').length;
+  for (let hundredths = 190n; differing() < MIN_COMPARED; hundredths += 1n) {
+    const [given, truth] = await pass(hundredths);
+    expect(given).not.toEqual(truth);
+  }
+  for (const hundredths of [200n, 201n]) {
+    const [given, truth] = await pass(hundredths);
+    expect(given).toEqual(truth);
+  }
+  expect([both.api.warnings(), both.parts.at(-1)]).toEqual([{}, 'used']);
+  for (const { api } of [both, right]) await api.stop();
 });

@@ -4,7 +4,15 @@ import type { ChainConfig } from '../../config/chains-schema.ts';
 import type { SealedPools } from '../../quoting/parts/divergence.ts';
 import { PartFeed } from '../../quoting/parts/part-feed.ts';
 import { SealedChecks } from '../../quoting/parts/sealed-checks.ts';
-import { blockOf, hashOf, POOLS, partOf, snapshotOf, timeOf } from '../../quoting/parts/sealed-pools.fixture.ts';
+import {
+  blockOf,
+  hashOf,
+  POOLS,
+  partOf,
+  shownBy,
+  snapshotOf,
+  timeOf,
+} from '../../quoting/parts/sealed-pools.fixture.ts';
 import { ReadSharing } from '../../quoting/sharing/read-sharing.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { createMetrics } from '../../runtime/metrics.ts';
@@ -15,6 +23,7 @@ import { seedAddress } from '../harness/seed-pools.ts';
 /** What one process compares, others and capture learn, with their rights alone. */
 
 const PREFIX = 'pamm';
+const NODE = 'node.test';
 const chain = { chainId: 8_453, multicall3: seedAddress(99), deployments: [] } as unknown as ChainConfig;
 const redis = startedWorld(() => createRedisDatabase(PREFIX));
 const logger = createLogger('test', 'silent');
@@ -51,13 +60,13 @@ test('what one process compares decides in all, and capture counts it', async ()
   await vi.waitFor(() => {
     // Until all listen, messages are missed.
     number += 1n;
-    for (const pool of POOLS) one.note(partOf(pool, number, 7n, 'shown'));
+    for (const pool of POOLS) one.note(shownBy(NODE, partOf(pool, number, 7n, 'shown')));
     one.noteFees(blockOf(number), 7n);
     for (const pool of POOLS) one.note(snapshotOf(pool, blockOf(number), 'sealed'));
-    expect([other.isDivergent, found.length > 0]).toEqual([true, true]);
+    expect([other.isDivergent(NODE), other.isDivergent('other'), found.length > 0]).toEqual([true, false, true]);
   });
   const [{ blockNumber = 0n } = {}] = found;
-  expect(found[0]).toEqual({ blockNumber, timestamp: timeOf(blockNumber), same: [], different: POOLS });
+  expect(found[0]).toEqual({ blockNumber, timestamp: timeOf(blockNumber), node: NODE, same: [], different: POOLS });
 });
 
 test('what one process reads of fees says to others that a node lags', async () => {
