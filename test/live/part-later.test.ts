@@ -31,7 +31,11 @@ test('prices of calls that all show a later part are after that one, and no call
     await world.price(200n);
     // No call that shows the part before is under way.
     const before = used.length;
-    await vi.waitFor(() => expect(used.slice(before)).toContain('used'));
+    await vi.waitFor(async () => {
+      // No part is used while the head is not known, which requests poll.
+      await quotesOf(world, { basis: 'committed' }, api);
+      expect(used.slice(before)).toContain('used');
+    });
     stoppedAt = performance.now();
     node.pause(true);
     const part = isFurther ? await world.price(205n) : node.part();
