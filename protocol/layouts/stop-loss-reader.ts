@@ -1,4 +1,4 @@
-import { type Hex, numberToHex, toFunctionSelector } from 'viem';
+import { type Address, type Hex, numberToHex, toFunctionSelector } from 'viem';
 import { addressWord, wordAt } from '../abi-words.ts';
 import type { StopLossReader } from '../layout.ts';
 import type { StopLossMark, StopLossState, WatchedBin } from '../stop-loss/stop-loss.ts';
@@ -17,6 +17,9 @@ interface StopLossRelease {
 
 const CONFIG = toFunctionSelector('oracleStopLossConfig(address)');
 
+/** Calldata that asks a stop loss for a pool's settings: drawdown (E6), decay per second, timelock (seconds). */
+export const stopLossConfigCall = (pool: Address): Hex => `${CONFIG}${addressWord(pool)}`;
+
 /** Makes the reader of a stop loss: of its settings, the shares of the pool's bins, and the bins' watermarks. */
 export function stopLossReader({ mark, binType, decayScale }: StopLossRelease): StopLossReader {
   const watermarks = toFunctionSelector(`highWatermarks(address,${binType})`);
@@ -26,7 +29,7 @@ export function stopLossReader({ mark, binType, decayScale }: StopLossRelease): 
       const bins = Array.from({ length: highestBin - lowestBin + 1 }, (_, index) => lowestBin + index);
       const ofPool = addressWord(pool);
       return [
-        { target: extension, data: `${CONFIG}${ofPool}` },
+        { target: extension, data: stopLossConfigCall(pool) },
         { target: pool, data: encodeExtsload(bins.map(binSharesSlot)) },
         ...bins.map((bin) => ({ target: extension, data: `${watermarks}${ofPool}${intWord(bin)}` as const })),
       ];
