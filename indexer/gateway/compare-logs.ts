@@ -34,7 +34,7 @@ export interface LogDigest {
   readonly logs: number;
 }
 
-/** Digests an answer that is not kept; undefined when it is none. Without a parser. */
+/** A digest of an answer, to keep in its place; undefined when the answer is no list. Its logs are not validated. */
 export function digestLogs(result: unknown): LogDigest | undefined {
   if (!Array.isArray(result)) return undefined;
   const names = [...new Set(result.map((log) => NAME.map((field) => log?.[field]).join(' ')))].sort();

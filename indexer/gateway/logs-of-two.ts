@@ -113,7 +113,7 @@ export class LogsOfTwo {
     });
   }
 
-  /** A node that by now gives what it did not give before was wrong all the same: the blocks are final. */
+  /** Blames a node also where it gives by now what it did not give before: its first answer was of final blocks. */
   async #compareLater({ question, first, second, given }: LaterComparison): Promise<void> {
     const other = await this.#judge.request(second, question);
     const found = digestLogs(other);
