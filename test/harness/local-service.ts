@@ -13,6 +13,7 @@ import { ownMain } from '../../local/services/own-process.ts';
 import type { ServiceError } from '../../local/services/service-error.ts';
 import { type ServiceProcess, startService } from '../../local/services/service-process.ts';
 import { PROJECT_ROOT } from '../../runtime/project-root.ts';
+import { openWorld } from './open-world.ts';
 
 /** What `npm start` serves in tests: a chain on which nobody trades. */
 
@@ -69,14 +70,32 @@ export const localCommand = (main: string, args: readonly string[], env: Environ
   env: { ...process.env, DATABASE_URL: '', REDIS_URL: '', PORT: '0', INDEXER_PORT: '0', ...env },
 });
 
-/** Starts `npm start`, which ends with the test, and waits until its index follows the chain. */
-export function startLocal(
-  { anvil }: LocalChain,
+type StartLocal = (
+  chain: LocalChain,
   args: readonly string[],
-  env: Environment = {},
+  env?: Environment,
   cwd?: string,
-): Promise<ServiceProcess> {
-  const started = startService({
+) => Promise<ServiceProcess>;
+
+/** Starts `npm start`, which ends with the test, and waits until its index follows the chain. */
+export const startLocal: StartLocal = (...start) => {
+  const started = launch(...start);
+  onTestFinished(() => endOf(started));
+  return started;
+};
+
+/** Gives `startLocal` for the tests of one file: what they start ends after the last of them, whatever fails. */
+export function localStarter(): StartLocal {
+  const file = openWorld(async (ends) => ({ ends }));
+  return (...start) => {
+    const started = launch(...start);
+    file.ends.defer(() => endOf(started));
+    return started;
+  };
+}
+
+const launch: StartLocal = ({ anvil }, args, env = {}, cwd) =>
+  startService({
     ...localCommand('start', args, { RPC_OF_ONE: anvil.url, ...env }, cwd),
     ready: /ready: the index follows/,
     startTimeoutMs: START_LIMIT_MS,
@@ -84,14 +103,12 @@ export function startLocal(
   }).catch((cause: ServiceError) => {
     throw new Error(`${cause.message}\n${cause.log}`, { cause });
   });
-  onTestFinished(() =>
-    started.then(
-      (service) => service.stop(),
-      () => undefined, // The test has failed with it.
-    ),
+
+const endOf = (started: Promise<ServiceProcess>): Promise<void> =>
+  started.then(
+    (service) => service.stop(),
+    () => undefined, // The test has failed with it.
   );
-  return started;
-}
 
 /** Addresses of APIs: what is printed later takes the place of the line. */
 const apis = new WeakMap<ServiceProcess, string>();

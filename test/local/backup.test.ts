@@ -19,7 +19,7 @@ import {
   startLocalChain,
   statusOfQuoteUpdate,
 } from '../harness/local-service.ts';
-import { startedWorld } from '../harness/open-world.ts';
+import { openWorld, startedWorld } from '../harness/open-world.ts';
 import { DONE, run } from './backup-commands.ts';
 import { contentOf, OWNER } from './database-content.ts';
 
@@ -28,27 +28,38 @@ const node = startedWorld(() => startRpcProxy(chain.anvil.url));
 
 const LIMITS = { timeout: 2 * START_LIMIT_MS };
 
-describe('npm run backup and npm run restore', LIMITS, () => {
-  test('move a service that runs into another folder, and a folder at rest into a server', async () => {
+/** The project with a higher version, which a service is moved to. */
+const release = openWorld(() => copyRelease(join(chain.temp, 'release')));
+const movedFolder = () => join(chain.temp, 'to');
+
+describe('npm run backup, npm run restore and a new release', LIMITS, () => {
+  let rows: Awaited<ReturnType<typeof digestOf>>;
+  let atFirst: Start;
+  let atSecond: Start;
+
+  test('move a service that runs into another folder, where a new release continues its index, and that into a server', async () => {
     const { temp, chains } = chain;
-    const [from, to, file, atRest] = [join(temp, 'from'), join(temp, 'to'), join(temp, 'a.gz'), join(temp, 'b.gz')];
-    const atFirst = await beforeStart();
+    const [from, to, file, atRest] = [join(temp, 'from'), movedFolder(), join(temp, 'a.gz'), join(temp, 'b.gz')];
+    atFirst = await beforeStart();
     const first = await startLocal(chain, ['--chains', chains, '--data', from], { RPC_OF_ONE: node.url });
     await healthyQuote(chain, first);
-    const [key, rows] = [keyOf(first), await digestOf(from)];
+    const key = keyOf(first);
+    rows = await digestOf(from);
     expect(await run('backup', [file, '--data', from])).toMatchObject(DONE);
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     await first.stop();
     expect(await run('restore', [file, '--data', to])).toMatchObject(DONE);
 
-    const atSecond = await beforeStart();
-    const moved = await startLocal(chain, ['--chains', chains, '--data', to], { RPC_OF_ONE: node.url });
+    await release.setVersion('9.0.0');
+    atSecond = await beforeStart();
+    const moved = await startLocal(chain, ['--chains', chains, '--data', to], { RPC_OF_ONE: node.url }, release.folder);
     await healthyQuote(chain, moved);
     await vi.waitFor(async () => expect(await digestOf(to)).toEqual(rows), EVENTUALLY);
     expect(moved.recentOutput()).not.toContain('ptd_');
     expect(await statusOfQuoteUpdate(moved, key)).toBe(422);
     expect(await statusOfQuoteUpdate(moved, `${key}x`)).toBe(401);
     expectNoneAgain(atFirst, atSecond);
+    expect(await readData(to, INDEXES)).toEqual({ served: 'onchain_1', count: '1' });
     await moved.stop();
 
     expect(await run('backup', [atRest, '--data', to])).toMatchObject(DONE);
@@ -59,28 +70,10 @@ describe('npm run backup and npm run restore', LIMITS, () => {
     expect(await contentOf(DATABASE_URL)).toEqual(await contentOf(url));
     expect(await run('backup', [atRest], { DATABASE_URL })).toMatchObject(DONE);
   });
-});
 
-describe('a new release', LIMITS, () => {
-  test('continues the index, and builds another one when its logic is another', async () => {
-    const { temp, chains } = chain;
-    const data = join(temp, 'upgraded');
+  test('build another index when its logic is another', async () => {
+    const data = movedFolder();
     const indexes = () => readData(data, INDEXES);
-    const atFirst = await beforeStart();
-    const first = await startLocal(chain, ['--chains', chains, '--data', data], { RPC_OF_ONE: node.url });
-    await healthyQuote(chain, first);
-    const rows = await digestOf(data);
-    await first.stop();
-
-    const atSecond = await beforeStart();
-    const release = await nextRelease(join(temp, 'release'));
-    const second = await startLocal(chain, ['--data', data], { RPC_OF_ONE: node.url }, release.folder);
-    await healthyQuote(chain, second);
-    await vi.waitFor(async () => expect(await digestOf(data)).toEqual(rows), EVENTUALLY);
-    expectNoneAgain(atFirst, atSecond);
-    expect(await indexes()).toEqual({ served: 'onchain_1', count: '1' });
-    await second.stop();
-
     await release.raiseLogicVersion();
     const third = await startLocal(chain, ['--data', data], { RPC_OF_ONE: node.url }, release.folder);
     expect(third.recentOutput()).toMatch(
@@ -96,13 +89,6 @@ describe('a new release', LIMITS, () => {
 });
 
 const INDEXES = `SELECT read_model.served_schema() AS served, count(*) FROM pg_class WHERE relname = '_ponder_meta' AND relkind = 'r'`;
-
-/** The project with a higher version, built in a folder of its own. */
-async function nextRelease(folder: string) {
-  const release = await copyRelease(folder);
-  await release.edit('package.json', (json) => ({ ...json, version: '9.0.0' }));
-  return release;
-}
 
 async function startedPostgres(options: PostgresOptions = {}): Promise<Postgres> {
   const postgres = await startPostgres(options);
