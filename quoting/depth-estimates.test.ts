@@ -120,6 +120,13 @@ describe('a crowded pair', () => {
   });
 });
 
+it('an order that compares more pools gets them, also when one that compares fewer came before', async () => {
+  const graph = new PoolTable([11, 12, 13, 14].map((number) => pool(number))).graph(1);
+  const order = { tokenIn: address(1), tokenOut: address(2), tradeType: 'exact_in' } as const;
+  const compared = async (most: number) => (await estimates.candidatePaths(graph, order, most))[0]?.legs[0].length;
+  expect([await compared(2), await compared(4)]).toEqual([2, 4]);
+});
+
 describe('a pool whose fees are not public', () => {
   it('counts as five until it is known to be read cheaper', () => {
     const packed = pool(11, [1, 2], 'packed');

@@ -84,7 +84,7 @@ export class ChainDepthEstimates {
     most: number,
   ): Promise<Paths> {
     const { tokenIn, tokenOut, tradeType, router } = order;
-    const key = `${graph.version} ${tokenIn} ${tokenOut} ${tradeType} ${router}`;
+    const key = `${graph.version} ${tokenIn} ${tokenOut} ${tradeType} ${router} ${most}`;
     const pools = () =>
       graph
         .neighbours(tokenIn)
