@@ -8,6 +8,8 @@ import { recordLandings } from './record-landings.ts';
 import { recordQuotes } from './record-quotes.ts';
 import { writeTrends } from './write-trends.ts';
 
+const nowSecs = () => Math.floor(wallClock() / 1_000);
+
 /** What a chain's pools quoted and how they filled. Calls are those that price reads do not need soon. */
 export function chainHistoryJobs(
   { chain, budget, rpcs, budgeted, pools, sealed, database, logger }: CaptureChain,
@@ -20,7 +22,7 @@ export function chainHistoryJobs(
   const quotes = { database, chainId, pools, kept: file.history, recordDepth };
   const fills = { database, chainId, rpc: budgeted, pools, hasSpareCalls };
   return jobsOfChain(chainId, {
-    'quote-history': { pace: adaptive(5), run: () => recordQuotes(quotes, Math.floor(wallClock() / 1_000)) },
+    'quote-history': { pace: adaptive(5), run: () => recordQuotes(quotes, nowSecs()) },
     trends: { pace: fixed(60), run: () => writeTrends(database, chainId) },
     fills: { pace: adaptive(5), run: () => recordFills(fills) },
     ...(sealed && { sealed: { pace: fixed(60), run: () => sealed.counts.store(database, chainId) } }),
@@ -35,7 +37,7 @@ export const historyJobs = (
 ): Job[] => [
   {
     name: 'price-history',
-    run: () => recordFiatPrices({ database, fiatMaxAgeSecs, pools: () => poolsOf(chains) }),
+    run: () => recordFiatPrices({ database, fiatMaxAgeSecs, pools: () => poolsOf(chains) }, nowSecs()),
     ...adaptive(5),
   },
   { name: 'trade-history', run: () => writeTradeMinutes(database), ...adaptive(5) },

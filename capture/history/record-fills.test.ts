@@ -36,6 +36,10 @@ const proxy = startedWorld(() => startRpcProxy(world.chain.rpcUrl));
 const seeder = openWorld(async (ends) => ends.adopt(openSeeder(home.url), (opened) => opened.end()));
 
 beforeAll(async () => {
+  // What is counted by day is of one day.
+  const { timestamp } = await world.chain.client.getBlock();
+  const day = BigInt(DAY);
+  await world.chain.client.setNextBlockTimestamp({ timestamp: timestamp - (timestamp % day) + day + day / 2n });
   await createOnchainTables(home.pool);
   for (const address of [pair.token0, pair.token1]) await seedToken(seeder.db, { chainId: CHAIN, address });
   await home.pool.query("INSERT INTO operator.fiat_price VALUES ($1, $2, 1, 'static', now())", [CHAIN, pair.token0]);

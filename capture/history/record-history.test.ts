@@ -165,35 +165,27 @@ test("prices of funded pools' tokens are recorded where they change, once a minu
   await price(TOKEN0, 2.5);
   await price(TOKEN1, 1, '2 h');
   await price(seedAddress(8), 7);
-  const record = () => recordFiatPrices({ database: capture, fiatMaxAgeSecs: 5_400, pools });
-  await record();
-  await record();
-  const rows = async (table: string) =>
-    (await capture.query(`SELECT token, ts, usd FROM history.${table} ORDER BY ts`)).rows as {
-      token: string;
-      ts: string;
-      usd: number;
-    }[];
-  const [first, ...rest] = await rows('fiat_price_minute');
-  expect(rest).toEqual([]);
-  expect(first).toMatchObject({ token: TOKEN0, usd: 2.5 });
-  const at = Number(first?.ts);
-  expect(at % 60).toBe(0);
-  expect(await rows('fiat_price_hour')).toMatchObject([{ token: TOKEN0, usd: 2.5, ts: String(at - (at % 3_600)) }]);
+  const recordAt = (secs: number) =>
+    recordFiatPrices({ database: capture, fiatMaxAgeSecs: 5_400, pools }, START + secs);
+  const rows = async (table: string) => {
+    const found = await capture.query(`SELECT token, ts, usd FROM history.${table} ORDER BY ts`);
+    return found.rows.map(({ token, ts, usd }) => [token, Number(ts) - START, usd]);
+  };
+  for (const secs of [90, 119, 120, 3_599]) await recordAt(secs);
+  expect(await rows('fiat_price_minute')).toEqual([[TOKEN0, 60, 2.5]]);
+  expect(await rows('fiat_price_hour')).toEqual([[TOKEN0, 0, 2.5]]);
 
-  // An earlier minute had it: only a change is written now.
-  await database.client.query('UPDATE history.fiat_price_minute SET ts = ts - ts % 3600');
-  await record();
-  expect(await rows('fiat_price_minute')).toHaveLength(1);
+  await recordAt(3_600);
   await price(TOKEN0, 3);
-  await record();
-  // Another minute may have begun meanwhile.
-  const changedAt = Number((await rows('fiat_price_minute')).at(-1)?.ts);
-  const usdAt = async (ts: number) =>
-    (await capture.query('SELECT history.usd_at($1, $2, $3) AS usd', [CHAIN, TOKEN0, ts])).rows[0].usd;
-  const hour = at - (at % 3_600);
-  expect(await usdAt(hour - 1)).toBeNull();
-  expect(await usdAt(hour + 1)).toBe(2.5);
-  expect(await usdAt(changedAt)).toBe(changedAt === hour ? 2.5 : 3);
-  expect(await usdAt(at + 7_300 + 3_600)).toBeNull();
+  // This minute has its price.
+  await recordAt(3_659);
+  expect(await rows('fiat_price_minute')).toEqual([60, 3_600].map((ts) => [TOKEN0, ts, 2.5]));
+  await recordAt(3_725);
+  expect((await rows('fiat_price_minute')).slice(2)).toEqual([[TOKEN0, 3_720, 3]]);
+  expect(await rows('fiat_price_hour')).toEqual([0, 3_600].map((ts) => [TOKEN0, ts, 2.5]));
+
+  const usdAt = async (secs: number) =>
+    (await capture.query('SELECT history.usd_at($1, $2, $3) AS usd', [CHAIN, TOKEN0, START + secs])).rows[0].usd;
+  const at = [-1, 0, 3_719, 3_720, 10_919, 10_920];
+  expect(await Promise.all(at.map(usdAt))).toEqual([null, 2.5, 2.5, 3, 3, null]);
 });
