@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
+import { threadId } from 'node:worker_threads';
 
 /**
  * Ports below 32768. Systems assign higher ports to processes that request any port, and could assign ours in the
@@ -10,7 +11,7 @@ const FIRST_PORT = 20_000;
 const LAST_PORT = 32_767;
 
 /**
- * As many processes with ids in a row have ports of their own,
+ * As many processes with ids in a row, and threads of a process, have ports of their own,
  * so that none takes one that another is about to listen on.
  */
 const RANGES = 64;
@@ -18,13 +19,16 @@ const RANGE_PORTS = Math.floor((LAST_PORT + 1 - FIRST_PORT) / RANGES);
 
 const given = new Set<number>();
 
-/** The first of the ports of a process, and how many it has. */
-export const portsOf = (pid: number) => ({ first: FIRST_PORT + (pid % RANGES) * RANGE_PORTS, count: RANGE_PORTS });
+/** The first of the ports of a thread of a process, and how many it has. Thread 0 is the main one. */
+export const portsOf = (pid: number, thread: number) => ({
+  first: FIRST_PORT + ((pid + thread) % RANGES) * RANGE_PORTS,
+  count: RANGE_PORTS,
+});
 
-/** Finds a port on which no process listens now. Never returns the same port twice in a process. */
+/** Finds a port on which no process listens now. Never returns the same port twice in a thread. */
 export async function freePort(host = '127.0.0.1'): Promise<number> {
   for (;;) {
-    const { first, count } = portsOf(process.pid);
+    const { first, count } = portsOf(process.pid, threadId);
     const isExhausted = given.size >= count;
     const port = isExhausted ? randomInt(FIRST_PORT, LAST_PORT + 1) : randomInt(first, first + count);
     if (given.has(port)) continue;
