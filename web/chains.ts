@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import { type Chain, client } from './api.ts';
-import { startPolling } from './polling.ts';
+import { startPolling } from './start-polling.ts';
 
 /** The chains that are served; null until they are known. */
 export const chains = signal<readonly Chain[] | null>(null);

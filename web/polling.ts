@@ -1,39 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { inWords } from './api.ts';
-
-/** Pauses double after each failure in a row, up to this many times. */
-const MAX_DOUBLINGS = 3;
-
-/**
- * Runs work at once, and again `everyMs` after each end, but not while the page is hidden.
- *
- * @param work makes the next pause longer when it fails
- * @returns stops it
- */
-export function startPolling(work: (signal: AbortSignal) => Promise<void>, everyMs: number): () => void {
-  const stopped = new AbortController();
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  let isWorking = false;
-  let failures = 0;
-  const round = async () => {
-    clearTimeout(timer);
-    if (isWorking || document.hidden || stopped.signal.aborted) return;
-    isWorking = true;
-    failures = await work(stopped.signal).then(
-      () => 0,
-      () => failures + 1,
-    );
-    isWorking = false;
-    if (!stopped.signal.aborted) timer = setTimeout(round, everyMs * 2 ** Math.min(failures, MAX_DOUBLINGS));
-  };
-  document.addEventListener('visibilitychange', round);
-  void round();
-  return () => {
-    stopped.abort();
-    clearTimeout(timer);
-    document.removeEventListener('visibilitychange', round);
-  };
-}
+import { startPolling } from './start-polling.ts';
 
 /** What was loaded last, and why there is nothing newer. */
 export type Loaded<T> = { readonly data: T | null; readonly failure: string | null };
