@@ -7,6 +7,7 @@ import { blockParam, callParams, type EthCall, extraNeed, reserveCall } from './
 import { allPaused, firstGood, type NodeOutage } from './first-good.ts';
 import type { Ability } from './node-abilities.ts';
 import { BlockAnswer, type ChainLog, HexData, LogAnswer } from './node-answers.ts';
+import { requestHead, requestOwnHead } from './own-head.ts';
 import type { BlockHeader, CallContext } from './read-context.ts';
 import { RpcEndpoint, type RpcEndpointOptions } from './rpc-endpoint.ts';
 import { RpcFailure } from './rpc-failure.ts';
@@ -31,11 +32,16 @@ export interface ReportedHead {
 export class ChainRpc {
   readonly endpoints: readonly RpcEndpoint[];
   readonly #outage: NodeOutage | undefined;
+  readonly #chainId: number | undefined;
 
-  /** @param outage notes calls that a node answered, and calls that no node did */
-  constructor(endpoints: readonly RpcEndpoint[], outage?: NodeOutage) {
+  /**
+   * @param outage notes calls that a node answered, and calls that no node did
+   * @param chainId of the chain that heads are to be of. Default: any
+   */
+  constructor(endpoints: readonly RpcEndpoint[], outage?: NodeOutage, chainId?: number) {
     this.endpoints = endpoints;
     this.#outage = outage;
+    this.#chainId = chainId;
   }
 
   /**
@@ -88,7 +94,7 @@ export class ChainRpc {
 
   /** @throws RpcFailure as of {@link request} */
   async head(signal?: AbortSignal): Promise<ReportedHead> {
-    const attempt = (endpoint: RpcEndpoint) => requestHead(endpoint, signal);
+    const attempt = (endpoint: RpcEndpoint) => this.#requestHead(endpoint, signal);
     return firstGood({ endpoints: this.endpoints }, attempt, { signal, outage: this.#outage });
   }
 
@@ -133,7 +139,9 @@ export class ChainRpc {
 
   /** The heads of all nodes that answer; empty when no node does. */
   async heads(signal?: AbortSignal): Promise<ReportedHead[]> {
-    const requests = this.endpoints.map((endpoint) => throughBreaker(endpoint, () => requestHead(endpoint, signal)));
+    const requests = this.endpoints.map((endpoint) =>
+      throughBreaker(endpoint, () => this.#requestHead(endpoint, signal)),
+    );
     const answers = await Promise.allSettled(requests);
     return answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
   }
@@ -168,6 +176,12 @@ export class ChainRpc {
   mayHave(ability: Ability): boolean {
     return this.endpoints.some((endpoint) => !endpoint.isLacking({ ability }));
   }
+
+  async #requestHead(endpoint: RpcEndpoint, signal: AbortSignal | undefined): Promise<ReportedHead> {
+    const chainId = this.#chainId;
+    const head = chainId === undefined ? requestHead(endpoint, signal) : requestOwnHead(endpoint, chainId, signal);
+    return { block: await head, endpoint };
+  }
 }
 
 /**
@@ -184,13 +198,8 @@ export function openChainRpc(
   return new ChainRpc(
     rpcUrls.map((url) => new RpcEndpoint(url, { timeoutMs, count, isLast })),
     outage,
+    chainId,
   );
-}
-
-async function requestHead(endpoint: RpcEndpoint, signal: AbortSignal | undefined): Promise<ReportedHead> {
-  const params = ['latest', false];
-  const block = await requestChecked(endpoint, { method: 'eth_getBlockByNumber', params, check: readBlock, signal });
-  return { block, endpoint };
 }
 
 const readBlock = (result: unknown): BlockHeader => BlockAnswer.parse(result);

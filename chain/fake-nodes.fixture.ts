@@ -8,7 +8,8 @@ export type FakeNode = (method: string, params: readonly unknown[]) => Promise<u
 export const fakeNodes = (nodes: readonly FakeNode[], now: () => number): ChainRpc =>
   new ChainRpc(nodes.map((node) => new FakeEndpoint(node, { timeoutMs: 1_000, count: () => undefined, now })));
 
-class FakeEndpoint extends RpcEndpoint {
+/** A node that is a function. */
+export class FakeEndpoint extends RpcEndpoint {
   readonly #node: FakeNode;
 
   constructor(node: FakeNode, options: RpcEndpointOptions) {
