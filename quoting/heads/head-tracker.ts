@@ -17,6 +17,7 @@ import {
   isWaitOver,
   noHeads,
 } from './head-state.ts';
+import { hasHeard } from './heard-heads.ts';
 import { type HeadEvent, nextHeads } from './next-heads.ts';
 
 /** Gives the head of the first node that answers, or the heads of all nodes that do. */
@@ -73,6 +74,11 @@ export class HeadTracker<H extends Headed> {
   /** Height of the last block that was seen, even if it is not taken yet. */
   get top(): bigint {
     return this.#state.seen.top;
+  }
+
+  /** Whether another process took the block after `top`. */
+  get isPassed(): boolean {
+    return hasHeard(this.#state.heard, this.top + 1n);
   }
 
   /** The head that nodes reported recently, however old its block is: nodes may stand still. Never starts a poll. */

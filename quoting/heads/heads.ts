@@ -16,6 +16,7 @@ export type Heads = Pick<
   HeadTracker<ReportedHead>,
   | 'current'
   | 'top'
+  | 'isPassed'
   | 'announced'
   | 'fresh'
   | 'head'

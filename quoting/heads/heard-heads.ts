@@ -61,6 +61,10 @@ export function withoutReached(before: HeardHeads, reached: bigint): HeardHeads 
   return new Map(left.filter(([, { heads, takenBack }]) => heads.length > 0 || takenBack !== null));
 }
 
+/** Whether another process took the block of this height, and did not take it back. */
+export const hasHeard = (heard: HeardHeads, number: bigint): boolean =>
+  heard.values().some(({ heads }) => heads.some((head) => head.number === number));
+
 /** The highest block that is worth a wait at a head; null without one. */
 export function awaitedHeight(heard: HeardHeads, head: bigint, now: number): AwaitedHeight | null {
   if (heard.size === 0) return null;

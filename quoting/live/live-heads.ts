@@ -62,6 +62,10 @@ export class LiveHeads implements Heads {
     return this.#deps.committed.top;
   }
 
+  get isPassed(): boolean {
+    return this.#deps.committed.isPassed;
+  }
+
   get announced(): ReportedHead | undefined {
     return this.#on(this.#deps.committed.announced);
   }

@@ -8,7 +8,7 @@ import { targetOf } from './target-block.ts';
 const hash: Hex = `0x${'0a'.repeat(32)}`;
 
 function chainAt(top: bigint) {
-  const heads = { top };
+  const heads = { top, isPassed: false };
   const chain = { blockTimeMs: 2_000, heads };
   /** The block number of a frame that was read at a block, with or without overrides of a later one. */
   const numberOf = (number: bigint, pendingNumber?: bigint): bigint => {

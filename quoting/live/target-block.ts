@@ -1,29 +1,72 @@
 import { blockAfter, type TargetBlock } from '../../chain/pending-state.ts';
 import type { BlockRef } from '../../chain/read-context.ts';
+import { maxBigint } from '../../protocol/fixed-point.ts';
 import { perObject } from '../../runtime/per-object.ts';
 import type { Heads } from '../heads/heads.ts';
 import { MAX_AHEAD } from './frame-merger.ts';
 
+type TargetHeads = Pick<Heads, 'top' | 'isPassed'>;
+
 /** A chain whose block being built is named. */
 export interface TargetedChain {
   readonly blockTimeMs: number;
-  readonly heads: Pick<Heads, 'top'>;
+  readonly heads: TargetHeads;
 }
 
-/** The highest block of a chain that was named. */
-const named = perObject((_: TargetedChain): { highest?: TargetBlock } => ({}));
+const NONE = -1n;
+
+/** The highest block of a chain that was named as the one being built, here or by another process. */
+export class NamedTarget {
+  /** Called when this process named a block that others may not know of, before anything is shown. */
+  onRaised: (() => void) | undefined;
+  #highest: TargetBlock | undefined;
+  #heard = NONE;
+
+  constructor(private readonly heads: TargetHeads) {}
+
+  /** The number of the block that was named last. */
+  get number(): bigint | undefined {
+    return this.#highest?.blockNumber;
+  }
+
+  /** Takes note of what another process named, which may have seen one more block. What cannot be changes nothing. */
+  hear(number: bigint): void {
+    if (number <= this.heads.top + 1n + MAX_AHEAD || this.heads.top < 0n) this.#heard = maxBigint(this.#heard, number);
+  }
+
+  /** Names the block being built, where what is shown was read in `own`. */
+  name(own: TargetBlock, blockTimeMs: number): TargetBlock {
+    const { isPassed } = this.heads;
+    const top = this.heads.top + (isPassed ? 1n : 0n);
+    const most = top + MAX_AHEAD;
+    const highest = this.#highest;
+    const kept = highest && highest.blockNumber <= most ? highest : own;
+    if (this.#heard > most + 1n) this.#heard = NONE;
+    const heard = maxBigint(isPassed ? top + 1n : NONE, this.#heard <= most ? this.#heard : NONE);
+    const { blockNumber, timestamp } = laterOf(laterOf(own, kept), blockBy(own, heard, blockTimeMs));
+    this.#highest = { blockNumber, timestamp };
+    if (blockNumber > maxBigint(top + 1n, heard) && blockNumber > (highest?.blockNumber ?? NONE)) this.onRaised?.();
+    return this.#highest;
+  }
+}
+
+const laterOf = (one: TargetBlock, other: TargetBlock): TargetBlock =>
+  other.blockNumber > one.blockNumber ? other : one;
+
+const blockBy = ({ blockNumber, timestamp }: TargetBlock, number: bigint, blockTimeMs: number): TargetBlock => ({
+  blockNumber: number,
+  timestamp: timestamp + BigInt(Math.round((Number(number - blockNumber) * blockTimeMs) / 1_000)),
+});
+
+/** What was named of a chain, by its committed heads. */
+export const namedTarget = perObject((heads: TargetHeads) => new NamedTarget(heads));
 
 /**
  * The block that is being built, as those who take prices are to know it. It goes back only when the chain does:
- * overrides of a later block may end, and a read at an earlier block may end late.
+ * overrides of a later block may end, a read at an earlier block may end late, and the nodes of another process may be
+ * a block ahead.
  *
  * @param block what is shown was read at it
  */
-export function targetOf(block: BlockRef, chain: TargetedChain): TargetBlock {
-  const { blockNumber, timestamp } = block.pending ?? blockAfter(block, chain.blockTimeMs);
-  const memory = named(chain);
-  const { highest } = memory;
-  const isBelow = highest && blockNumber < highest.blockNumber && highest.blockNumber <= chain.heads.top + MAX_AHEAD;
-  memory.highest = isBelow ? highest : { blockNumber, timestamp };
-  return memory.highest;
-}
+export const targetOf = (block: BlockRef, { heads, blockTimeMs }: TargetedChain): TargetBlock =>
+  namedTarget(heads).name(block.pending ?? blockAfter(block, blockTimeMs), blockTimeMs);

@@ -13,12 +13,15 @@ import type { RequestedPool } from '../requested/requested-pools.ts';
 import { QUOTE_KINDS } from '../types.ts';
 
 /** To be raised when messages or what is published change: only processes of the same format share reads. */
-export const FORMAT = 8;
+export const FORMAT = 9;
 
 const digest = z.string();
 
-/** How high the head is that a process took; null: it asks for those of others. */
-const Height = z.object({ id: z.string(), number: IntegerText.nullable() });
+/**
+ * How high the head is that a process took; null: it asks for those of others.
+ * `target`: the block being built that it named last.
+ */
+const Height = z.object({ id: z.string(), number: IntegerText.nullable(), target: IntegerText.optional() });
 
 /** What a process read at a block since its last message. */
 const Reads = z.object({
@@ -142,7 +145,7 @@ export function writeReads(
 export const parseHeight = (text: string) => Height.parse(JSON.parse(text));
 
 /** @param number null asks other processes for theirs */
-export const writeHeight = (number: bigint | null): string => encodeBigints({ number });
+export const writeHeight = (number: bigint | null, target?: bigint): string => encodeBigints({ number, target });
 
 /** @throws SyntaxError or ZodError when it is malformed */
 export function parseReport(text: string): { readonly id: string; readonly pools: RequestedPool[] | null } {

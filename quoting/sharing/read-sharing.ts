@@ -1,12 +1,15 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { Counter, type Registry } from 'prom-client';
+import type { ReportedHead } from '../../chain/chain-rpc.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { acquireLease } from '../../runtime/lease/lease.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { startRepeating } from '../../runtime/repeat.ts';
+import type { HeadTracker } from '../heads/head-tracker.ts';
 import type { LiveFeed } from '../live/live-feed.ts';
 import { ownUpdatesChannel } from '../live/own-update.ts';
+import { namedTarget } from '../live/target-block.ts';
 import type { SealedPools } from '../parts/divergence.ts';
 import type { SealedFees } from '../parts/next-lag.ts';
 import type { OpenPartHeads } from '../parts/open-part-heads.ts';
@@ -17,7 +20,7 @@ import { connectBus, MessageBus } from './message-bus.ts';
 import { FORMAT, parseFees, parsePart, parseSealed, writeFees, writePart, writeSealed } from './messages.ts';
 import { redisClaims } from './redis-claims.ts';
 import { SharedFeed, type SharedFeedDeps } from './shared-feed.ts';
-import { SharedHeads, type SharedHeadsDeps } from './shared-heads.ts';
+import { SharedHeads } from './shared-heads.ts';
 
 export interface ReadSharingDeps {
   readonly redisUrl: string;
@@ -57,9 +60,10 @@ export class ReadSharing {
   }
 
   /** Starts to tell other processes of a chain's heads, and to hear of theirs. */
-  shareHeads(chain: ChainConfig, heads: SharedHeadsDeps['heads']): void {
+  shareHeads(chain: ChainConfig, heads: HeadTracker<ReportedHead>): void {
     const channel = `${nameOf(chain, this.#prefix)}:heads`;
-    const shared = new SharedHeads({ heads, publish: (text) => this.#bus.publish(channel, text) });
+    const publish = (text: string) => this.#bus.publish(channel, text);
+    const shared = new SharedHeads({ heads, target: namedTarget(heads), publish });
     this.#bus.subscribe(
       channel,
       (text) => shared.take(text),

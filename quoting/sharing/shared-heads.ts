@@ -1,17 +1,19 @@
 import type { ReportedHead } from '../../chain/chain-rpc.ts';
 import type { HeadTracker } from '../heads/head-tracker.ts';
+import type { NamedTarget } from '../live/target-block.ts';
 import { parseHeight, writeHeight } from './messages.ts';
 
 export interface SharedHeadsDeps {
   readonly heads: Pick<HeadTracker<ReportedHead>, 'current' | 'onHead' | 'hear'>;
+  readonly target: Pick<NamedTarget, 'number' | 'hear' | 'onRaised'>;
   /** Sends a text to all other processes, and resolves when it is on its way. Handles its failures itself. */
   readonly publish: (text: string) => Promise<void>;
 }
 
 /**
  * Tells other processes of each head that this one takes, before anything is read at it, and hears of theirs: a reader
- * who goes from one process to another sees no older block there. No process takes a head for that,
- * which nodes alone give.
+ * who goes from one process to another sees no older block there. So it does of a block being built that it names
+ * higher than others would. No process takes a head for that, which nodes alone give.
  */
 export class SharedHeads {
   readonly #deps: SharedHeadsDeps;
@@ -19,6 +21,7 @@ export class SharedHeads {
   constructor(deps: SharedHeadsDeps) {
     this.#deps = deps;
     deps.heads.onHead(() => this.#publishHeight());
+    deps.target.onRaised = () => void this.#publishHeight();
   }
 
   /** Asks the other processes for their heads. */
@@ -28,13 +31,14 @@ export class SharedHeads {
 
   /** Takes what another process published. @throws SyntaxError or ZodError when it is malformed */
   take(text: string): void {
-    const { id, number } = parseHeight(text);
+    const { id, number, target } = parseHeight(text);
+    if (target !== undefined) this.#deps.target.hear(target);
     if (number === null) void this.#publishHeight();
     else this.#deps.heads.hear(id, number);
   }
 
   async #publishHeight(): Promise<void> {
-    const { current } = this.#deps.heads;
-    if (current) await this.#deps.publish(writeHeight(current.block.number));
+    const { heads, target, publish } = this.#deps;
+    if (heads.current) await publish(writeHeight(heads.current.block.number, target.number));
   }
 }

@@ -293,7 +293,7 @@ export const INVARIANTS: readonly Invariant[] = [
       'quoting/live/target-block.test.ts',
       'whatever is read, the number of frames goes back only when the chain does',
     ],
-    mutation: ['quoting/live/target-block.ts', 'isBelow ? highest :', 'isBelow && !highest ? highest :'],
+    mutation: ['quoting/live/target-block.ts', '? highest : own', '? own : own'],
   },
   {
     holds: 'A frame of chosen pools has each healthy one, or comes late as a whole.',

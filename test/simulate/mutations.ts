@@ -68,8 +68,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'the block of frames goes back with the overrides',
     file: 'quoting/live/target-block.ts',
-    text: 'memory.highest = isBelow ? highest :',
-    replacement: 'memory.highest = isBelow && !highest ? highest :',
+    text: '? highest : own',
+    replacement: '? own : own',
   },
   {
     name: 'a client forgets no quote that is withdrawn',
