@@ -92,7 +92,7 @@ async function openQuotes({ env, settings, file, database, redis, metrics, logge
   onStop('streams', () => streams.stop());
   const shared = await startSharedClock(redis, CLOCKS);
   onStop('shared clock', () => shared.stop());
-  const clocks = { ...CLOCKS, wallClock: shared.clock };
+  const clocks = { ...CLOCKS, wallClock: shared.clock, stamp: shared.stamp };
   const takers = openTakers({ ...common, chains, latest, directory: catalog, ...clocks });
   const pamm = startPamm({ ...common, chains, env, redisUrl, queuePrefix });
   onStop('pamm', () => pamm.stop());

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
 import { runs } from '../test/harness/property-seed.ts';
 import { startSharedClock } from './shared-clock.ts';
-import { heldTime, nextOffset } from './shared-time.ts';
+import { heldTime, MAX_DRIFT, nextOffsets, type Offsets, offsetsAt } from './shared-time.ts';
 
 /*
  * Processes whose clocks differ, and a reader that goes from one to another.
@@ -11,51 +11,62 @@ import { heldTime, nextOffset } from './shared-time.ts';
  */
 
 const MAX_ANSWER_MS = 40;
-/** Clocks run this much too fast or slow. */
-const MAX_DRIFT = 1e-4;
-const SAMPLE_MS = 10_000;
+/** Clocks run this much too fast or slow by the true time. */
+const DRIFT = 0.99 * MAX_DRIFT;
+const SAMPLE_MS = 2_000;
 
-const process = fc.record({
+const anyProcess = fc.record({
   ahead: fc.integer({ min: -5_000, max: 5_000 }),
-  drift: fc.double({ min: -MAX_DRIFT, max: MAX_DRIFT, noNaN: true }),
+  drift: fc.double({ min: -DRIFT, max: DRIFT, noNaN: true }),
   answers: fc.array(fc.tuple(fc.nat(MAX_ANSWER_MS / 2), fc.nat(MAX_ANSWER_MS / 2)), { minLength: 1, maxLength: 8 }),
 });
 
-test('whatever clocks and answers are like, a reader sees no earlier time at another process', () => {
+type Process = typeof anyProcess extends fc.Arbitrary<infer P> ? P : never;
+
+/** Gives the stamp of a process that begins at a time, and when it is given. */
+function stampsOf({ ahead, drift, answers }: Process) {
+  const clockAt = (time: number) => ahead + time * (1 + drift);
+  const timeAt = (clock: number) => (clock - ahead) / (1 + drift);
+  let [offsets, sampledAt, last, index]: [Offsets | null, number, number, number] = [null, 0, 0, 0];
+  return (begunAt: number) => {
+    // Samples that were due.
+    while (offsets === null || begunAt - sampledAt >= SAMPLE_MS) {
+      const [there, back] = answers[index % answers.length] ?? [0, 0];
+      index += 1;
+      sampledAt = offsets === null ? begunAt : sampledAt + SAMPLE_MS;
+      const sentAt = sampledAt - there - back;
+      const sample = { sharedAt: sentAt + there, sentAt: clockAt(sentAt), receivedAt: clockAt(sampledAt) };
+      offsets = nextOffsets(offsets, sample);
+    }
+    const known = offsets;
+    const boundAt = (time: number, bound: 'least' | 'most') => clockAt(time) + offsetsAt(known, clockAt(time))[bound];
+    last = heldTime(Math.floor(boundAt(begunAt, 'most')), last);
+    // It is given once it is over by the least of what is known.
+    let endedAt = begunAt;
+    for (let left = last - boundAt(endedAt, 'least'); left > 0; left = last - boundAt(endedAt, 'least'))
+      endedAt = timeAt(clockAt(endedAt) + Math.max(left, 1e-6));
+    return { shown: last, endedAt };
+  };
+}
+
+test('whatever clocks and answers are like, a reader who has a time gets no earlier one from any process', () => {
   const property = fc.property(
-    fc.array(process, { minLength: 2, maxLength: 3 }),
-    fc.array(fc.nat(4_000), { maxLength: 80 }),
+    fc.array(anyProcess, { minLength: 2, maxLength: 3 }),
+    fc.array(fc.tuple(fc.nat(2), fc.oneof(fc.constant(0), fc.nat(4_000))), { maxLength: 80 }),
     (processes, steps) => {
-      const opened = processes.map(({ ahead, drift, answers }) => {
-        const clockAt = (time: number) => ahead + time * (1 + drift);
-        let [offset, sampledAt, last, index]: [number | null, number, number, number] = [null, 0, 0, 0];
-        return (time: number) => {
-          // Samples that were due.
-          while (offset === null || time - sampledAt >= SAMPLE_MS) {
-            const [there, back] = answers[index % answers.length] ?? [0, 0];
-            index += 1;
-            const sentAt = offset === null ? time - there - back : sampledAt + SAMPLE_MS - there - back;
-            const sample = {
-              sharedAt: sentAt + there,
-              sentAt: clockAt(sentAt),
-              receivedAt: clockAt(sentAt + there + back),
-            };
-            offset = nextOffset(offset, sample);
-            sampledAt = sentAt + there + back;
-          }
-          last = heldTime(clockAt(time) + offset, last);
-          return last;
-        };
-      });
-      // What drifts between two samples, of two clocks, and an answer.
-      const least = MAX_ANSWER_MS + 2 * 2 * MAX_DRIFT * SAMPLE_MS;
+      const opened = processes.map(stampsOf);
       let [time, seen] = [100_000, 0];
-      for (const [step, ms] of steps.entries()) {
-        time += least + ms;
-        const shown = opened[step % opened.length]?.(time) ?? 0;
-        expect(shown).toBeGreaterThanOrEqual(seen);
-        expect(Math.abs(shown - time)).toBeLessThan(least);
-        seen = shown;
+      for (const [step, ms] of steps) {
+        time += ms;
+        const stamp = opened[step % opened.length]?.(time);
+        if (!stamp) continue;
+        expect(stamp.shown).toBeGreaterThanOrEqual(seen);
+        // It is a time between the beginning and the end, in whole milliseconds.
+        expect(stamp.shown).toBeGreaterThan(time - 1 - 1e-6);
+        expect(stamp.shown).toBeLessThanOrEqual(stamp.endedAt + 1e-6);
+        // The end comes after what one answer takes, and what drifts between samples.
+        expect(stamp.endedAt - time).toBeLessThan(MAX_ANSWER_MS + 4 * MAX_DRIFT * SAMPLE_MS + 1);
+        [time, seen] = [stamp.endedAt, stamp.shown];
       }
     },
   );
@@ -64,6 +75,16 @@ test('whatever clocks and answers are like, a reader sees no earlier time at ano
 
 test('the clock of a process is held rather than set back, but not for long', () => {
   expect([heldTime(10, 9), heldTime(9, 10), heldTime(0, 5_000), heldTime(0, 5_001)]).toEqual([10, 10, 5_000, 0]);
+});
+
+test('samples that contradict each other, as after a clock was set, count no more than the last one', () => {
+  const before = nextOffsets(null, { sharedAt: 1_000, sentAt: 0, receivedAt: 2 });
+  expect(before).toEqual({ least: 998, most: 1_000, at: 2 });
+  expect(nextOffsets(before, { sharedAt: 1_001.5, sentAt: 2, receivedAt: 3 })).toMatchObject({ least: 998.5 });
+  const other = { sharedAt: 9_000, sentAt: 3, receivedAt: 5 };
+  expect(nextOffsets(before, other)).toEqual({ least: 8_995, most: 8_997, at: 5 });
+  const late = { sharedAt: 21_000, sentAt: 20_001, receivedAt: 20_003 };
+  expect(nextOffsets(before, late)).toEqual({ least: 997, most: 999, at: 20_003 });
 });
 
 test('until Redis answers the clock is that of the process, then that of Redis, in whole milliseconds', async () => {
@@ -75,18 +96,54 @@ test('until Redis answers the clock is that of the process, then that of Redis, 
       return [7, 250_400];
     });
     const redis = Object.assign(new EventEmitter(), { time, status: 'ready' as const });
-    const { clock, stop } = await startSharedClock(redis as never, { now: () => now, wallClock: () => 1_000_000 });
+    const clocks = { now: () => now, wallClock: () => 1_000_000 };
+    const { clock, stamp, stop } = await startSharedClock(redis as never, clocks);
     await vi.advanceTimersByTimeAsync(0);
-    expect(clock()).toBe(1_000_000);
+    expect([clock(), await stamp()]).toEqual([1_000_000, 1_000_000]);
     isDown = false;
     redis.emit('ready');
     await vi.advanceTimersByTimeAsync(0);
-    expect(clock()).toBe(7_250);
+    // That clock was wrong by more than some seconds.
+    expect([clock(), await stamp()]).toEqual([7_250, 7_250]);
     now += 1.7;
-    expect(clock()).toBe(7_252);
+    expect([clock(), await stamp()]).toEqual([7_252, 7_252]);
     isDown = true;
-    await vi.advanceTimersByTimeAsync(10_000);
+    await vi.advanceTimersByTimeAsync(2_000);
     expect([clock(), time.mock.calls.length]).toEqual([7_252, 8]);
+    stop();
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test('a stamp is given once its time is over for sure, and soon and near the true time also where Redis is gone', async () => {
+  vi.useFakeTimers();
+  try {
+    let now = 0;
+    const time = async () => {
+      now += 4;
+      return [7, 1_000 * now];
+    };
+    const redis = Object.assign(new EventEmitter(), { time, status: 'ready' as string });
+    const { clock, stamp, stop } = await startSharedClock(redis as never, { now: () => now, wallClock: () => 0 });
+    redis.status = 'end';
+    await vi.advanceTimersByTimeAsync(0);
+    const waitOf = async () => {
+      const [begunAt, atLeast] = [now, clock()];
+      let shown: number | null = null;
+      void stamp().then((given) => {
+        shown = given;
+      });
+      await vi.advanceTimersByTimeAsync(0);
+      while (shown === null) {
+        now += 1;
+        await vi.advanceTimersByTimeAsync(1);
+      }
+      return { waitMs: now - begunAt, isOver: clock() >= shown, ahead: shown - atLeast };
+    };
+    expect(await waitOf()).toEqual({ waitMs: 5, isOver: true, ahead: 4 });
+    now += 3_600_000;
+    expect(await waitOf()).toEqual({ waitMs: 14, isOver: true, ahead: 14 });
     stop();
   } finally {
     vi.useRealTimers();

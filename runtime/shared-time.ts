@@ -8,19 +8,41 @@ export interface ClockSample {
   readonly receivedAt: number;
 }
 
+/** What to add to the clock of this process for the shared time, at the least and at the most, as known at a time. */
+export interface Offsets {
+  readonly least: number;
+  readonly most: number;
+  /** On the clock of this process. */
+  readonly at: number;
+}
+
+/** A clock runs this much faster or slower than the shared one, at the most: also while NTP sets it right. */
+export const MAX_DRIFT = 5e-4;
+/** After this long without a sample nothing more is doubted: times stay near the true ones. */
+const MAX_AGE_MS = 10_000;
+
+/** What is known of the offset later, without another sample. */
+export function offsetsAt({ least, most, at }: Offsets, now: number): Offsets {
+  const drift = MAX_DRIFT * Math.min(now - at, MAX_AGE_MS);
+  return { least: least - drift, most: most + drift, at: now };
+}
+
 /**
- * What to add to the clock of this process for the shared time, once a sample came.
+ * What is known of the offset once a sample came: what both it and the samples before allow, or what it says alone
+ * where these are old, or contradict it, as after a clock was set.
  *
- * 1. At a sample the result is not ahead of the shared clock, and behind it by the time of the sample's answer at most.
- * 2. It moves no farther than a sample proves, so that it stays where it is while samples agree.
- *
- * So who reads a time of one process, and then asks another for at least that long, sees no earlier time there.
- *
- * @param known the result of the samples before; null: there were none
+ * @param known null: there were no samples before
  */
-export function nextOffset(known: number | null, { sharedAt, sentAt, receivedAt }: ClockSample): number {
-  const [least, most] = [sharedAt - receivedAt, sharedAt - sentAt];
-  return known === null ? least : Math.min(most, Math.max(least, known));
+export function nextOffsets(known: Offsets | null, { sharedAt, sentAt, receivedAt }: ClockSample): Offsets {
+  const sample = { least: sharedAt - receivedAt, most: sharedAt - sentAt, at: receivedAt };
+  if (!known || receivedAt - known.at > MAX_AGE_MS) return sample;
+  const before = offsetsAt(known, receivedAt);
+  const both = {
+    least: Math.max(before.least, sample.least),
+    most: Math.min(before.most, sample.most),
+    at: receivedAt,
+  };
+  return both.least <= both.most ? both : sample;
 }
 
 /** A clock is set back by more than this rather than held. */

@@ -1,6 +1,5 @@
 import { quotesOf } from '../../quoting/open-chain.ts';
 import type { DepthSnapshot } from '../../quoting/types.ts';
-import type { Clocks } from '../../runtime/clock.ts';
 import type { ChainQuotes } from '../latest/chain-quotes.ts';
 import { ChosenPools, type ChosenPoolsDeps } from './chosen-pools.ts';
 import type { FrameSource } from './frame-feed.ts';
@@ -19,9 +18,9 @@ import {
 } from './next-levels.ts';
 import type { LevelQuotes } from './one-state.ts';
 import type { ChainShares } from './pool-shares.ts';
-import { LEVELS_INTERVAL_MS, writeLevels } from './write-levels.ts';
+import { LEVELS_INTERVAL_MS, type ShownShape, writeLevels } from './write-levels.ts';
 
-export interface LevelsSourceDeps extends Clocks, ChosenPoolsDeps {
+export interface LevelsSourceDeps extends Pick<ShownShape, 'now' | 'stamp'>, ChosenPoolsDeps {
   readonly latest: ChainQuotes;
   readonly shares: Pick<ChainShares, 'of'>;
 }
@@ -93,9 +92,9 @@ export class LevelsSource implements FrameSource {
   }
 
   async #write({ block, snapshots, unread }: FrameEffect<DepthSnapshot>): Promise<MadeFrame> {
-    const { chain, latest, shares, wallClock, query } = this.deps;
+    const { chain, latest, shares, now, stamp, query } = this.deps;
     const { format, venue, levels, isPublic } = query;
-    const shape = { format, venue, levels, wallClock, shares, omitted: isPublic && unread };
+    const shape = { format, venue, levels, now, stamp, shares, omitted: isPublic && unread };
     const written = snapshots.map((snapshot) => firstAlike(latest.depths, snapshot));
     return { frame: Buffer.from(await writeLevels(chain, shape, block, written)), block };
   }

@@ -1,5 +1,6 @@
 import type { Clocks } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
+import type { Stamp } from '../../runtime/shared-clock.ts';
 import type { QuotesByChain } from '../latest/chain-quotes.ts';
 import { servedChain } from '../request.ts';
 import { type ChooseDeps, createPoolChooser } from './choose-pools.ts';
@@ -15,6 +16,8 @@ export interface OpenTakersDeps extends ChooseDeps, Clocks {
   readonly chains: ReadonlyMap<number, LevelsChain>;
   readonly latest: QuotesByChain;
   readonly logger: Logger;
+  /** Says when a frame or quote was made. */
+  readonly stamp: Stamp;
 }
 
 /** Makes what takers call on each chain, over the latest quotes of all. */
@@ -24,6 +27,7 @@ export function openTakers({
   logger,
   now,
   wallClock,
+  stamp,
   ...deps
 }: OpenTakersDeps): ReadonlyMap<number, TakersChain> {
   const choose = createPoolChooser(deps);
@@ -37,10 +41,10 @@ export function openTakers({
         shares: new ChainShares({ chainId, database: deps.database, logger, now, wallClock }),
         feeds,
         now,
-        wallClock,
+        stamp,
       });
-      const overrides = new OverrideFrames(chain, feeds, wallClock);
-      const quotes = new TakerQuotes({ chain, directory: deps.directory, now, wallClock });
+      const overrides = new OverrideFrames(chain, feeds, stamp);
+      const quotes = new TakerQuotes({ chain, directory: deps.directory, now, stamp });
       return [chainId, { chain, levels, overrides, quotes, now }];
     }),
   );

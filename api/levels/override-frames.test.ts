@@ -44,7 +44,7 @@ async function startWorld() {
   };
   const chain = { chainId: 7, blockTimeMs: 12_000, heads } as unknown as LevelsChain;
   const feeds = new FrameFeeds(createLogger('test', 'silent'), () => now);
-  const frames = new OverrideFrames(chain, feeds, () => 1_794_999_975_000 + now);
+  const frames = new OverrideFrames(chain, feeds, async () => 1_794_999_975_000 + now);
   const sent: { readonly at: number; readonly words: number }[] = [];
   let endedAt: number | null = null;
   const feed = await frames.open('builder', []);

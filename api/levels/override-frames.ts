@@ -3,7 +3,7 @@ import type { BlockRef } from '../../chain/read-context.ts';
 import type { Heads } from '../../quoting/heads/heads.ts';
 import { targetOf } from '../../quoting/live/target-block.ts';
 import { type FrameForm, frameHead, parentField, writeOverrides } from '../../quoting/live/write-frame.ts';
-import type { Clock } from '../../runtime/clock.ts';
+import type { Stamp } from '../../runtime/shared-clock.ts';
 import type { FrameFeed, FrameFeeds } from './frame-feed.ts';
 import type { ReadAt } from './one-state.ts';
 import type { LevelsChain } from './write-levels.ts';
@@ -25,7 +25,7 @@ export class OverrideFrames {
   constructor(
     private readonly chain: LevelsChain,
     private readonly feeds: FrameFeeds,
-    private readonly wallClock: Clock,
+    private readonly stamp: Stamp,
   ) {
     this.#heads = (chain.liveQuotes ?? chain).heads;
   }
@@ -55,7 +55,7 @@ export class OverrideFrames {
         const head = this.#heads.fresh();
         if (form === 'builder') pace = head?.block.pending?.republished ? LIVE_PACE : QUIET_PACE;
         if (!head) return null;
-        return { frame: Buffer.from(this.#write(form, head.block, routers)), block: head.block };
+        return { frame: Buffer.from(await this.#write(form, head.block, routers)), block: head.block };
       },
       start: (changed) => {
         const stops = [this.#heads.onHead(changed), this.#heads.watch()];
@@ -72,8 +72,9 @@ export class OverrideFrames {
     }));
   }
 
-  #write(form: FrameForm, block: BlockRef, routers: readonly Address[]): string {
-    const head = frameHead(form, this.chain.chainId, targetOf(block, this.chain), this.wallClock());
+  async #write(form: FrameForm, block: BlockRef, routers: readonly Address[]): Promise<string> {
+    const madeAt = await this.stamp();
+    const head = frameHead(form, this.chain.chainId, targetOf(block, this.chain), madeAt);
     const fields = form === 'bap710' ? `${head},${parentField(block)}` : head;
     return writeOverrides(form, fields, block.pending, routers);
   }

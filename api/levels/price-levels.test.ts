@@ -45,7 +45,7 @@ function startWorld(budget: typeof RICH, blockTimeMs = 1_000) {
     shares: unknownShares,
     feeds,
     now,
-    wallClock: () => Date.now(),
+    stamp: async () => Date.now(),
   });
   /** Lets time pass in steps that are shorter than any timer. */
   const pass = async (ms: number) => {

@@ -3,7 +3,6 @@ import type { BlockRef } from '../../chain/read-context.ts';
 import { quotesOf } from '../../quoting/open-chain.ts';
 import type { Basis } from '../../quoting/quote-basis.ts';
 import type { DepthSnapshot } from '../../quoting/types.ts';
-import type { Clocks } from '../../runtime/clock.ts';
 import { perObject } from '../../runtime/per-object.ts';
 import { unavailable } from '../errors.ts';
 import { olderBlock } from '../http/block-headers.ts';
@@ -20,7 +19,7 @@ import { LevelsSource } from './levels-source.ts';
 import { type FrameLook, maxUnreadMs, NONE_MISSING, nextAwaited } from './next-awaited.ts';
 import { type LevelQuotes, type ReadAt, readDepths } from './one-state.ts';
 import type { ChainShares } from './pool-shares.ts';
-import { type LevelsChain, writeLevels } from './write-levels.ts';
+import { type LevelsChain, type ShownShape, writeLevels } from './write-levels.ts';
 
 /** A frame for any number of clients. */
 export interface PublicFrame {
@@ -38,7 +37,7 @@ export interface LevelsFrame {
   readonly block: BlockRef;
 }
 
-export interface PriceLevelsDeps extends Clocks {
+export interface PriceLevelsDeps extends Pick<ShownShape, 'now' | 'stamp'> {
   readonly chain: LevelsChain;
   readonly latest: Readonly<Record<Basis, ChainQuotes>>;
   readonly choose: ChoosePools;
@@ -64,9 +63,9 @@ export class PriceLevels {
    */
   async prepare(query: LevelsQuery, byKey: boolean): Promise<ReadAt<LevelsFrame>> {
     await this.#assertReadable(query);
-    const { chain, choose, shares, wallClock } = this.deps;
+    const { chain, choose, shares, now, stamp } = this.deps;
     const { format, venue, levels } = query;
-    const shape = { format, venue, levels, shares, wallClock };
+    const shape = { format, venue, levels, shares, now, stamp };
     const pools = await choose(chain, query);
     quotesOf<LevelQuotes>(chain, query.basis).requested.markRequested(pools, 'depths', byKey);
     return async (state) => {
@@ -130,14 +129,11 @@ export class PriceLevels {
   }
 
   async #feedOf(query: LevelsQuery, byKey: boolean): Promise<FrameFeed> {
-    const { chain, choose, feeds, shares, now, wallClock } = this.deps;
+    const { chain, choose, feeds, shares, now, stamp } = this.deps;
     const latest = this.deps.latest[query.basis];
     const pools = await choose(chain, query);
     const key = JSON.stringify(['levels', chain.chainId, query, byKey]);
-    return feeds.of(
-      key,
-      () => new LevelsSource({ chain, latest, choose, shares, query, byKey, pools, now, wallClock }),
-    );
+    return feeds.of(key, () => new LevelsSource({ chain, latest, choose, shares, query, byKey, pools, now, stamp }));
   }
 
   /** @throws ApiError 400 for a query of too many pools, 503 */

@@ -32,7 +32,7 @@ function startWorld({ count = 6, callsPerMinute = 100_000, publicCalls = 100_000
     shares: unknownShares,
     feeds,
     now,
-    wallClock: () => Date.now(),
+    stamp: async () => Date.now(),
   });
   const pass = async (ms: number) => {
     for (let passed = 0; passed < ms; passed += 50) {

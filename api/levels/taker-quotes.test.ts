@@ -55,7 +55,7 @@ function quotesOf(bids: readonly (Amounts | SnapshotError)[], at: BlockRef = blo
     chain: chain as never,
     directory: { table: async () => table },
     now: () => clock.now,
-    wallClock: () => 1_000,
+    stamp: async () => 1_000,
   });
   const state = {
     head: { block },

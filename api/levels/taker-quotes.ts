@@ -9,11 +9,10 @@ import { frameHead } from '../../quoting/live/write-frame.ts';
 import type { PoolDirectory, PoolTable, ServedPool } from '../../quoting/pools/pool-directory.ts';
 import { BlockTooOldError, HeadReplacedError, SnapshotError } from '../../quoting/snapshot-error.ts';
 import type { DepthSnapshot, SnapshotMap } from '../../quoting/types.ts';
-import type { Clocks } from '../../runtime/clock.ts';
 import { ApiError, badRequest, unavailable } from '../errors.ts';
 import { maxUnreadMs, NONE_MISSING, nextAwaited } from './next-awaited.ts';
 import { type ChainState, type ReadAt, readDepths } from './one-state.ts';
-import type { LevelsChain } from './write-levels.ts';
+import type { LevelsChain, ShownShape } from './write-levels.ts';
 
 /** An exact input that a taker wants to swap in one pool. */
 export interface TakerOrder {
@@ -25,7 +24,7 @@ export interface TakerOrder {
   readonly venue: Address | null;
 }
 
-export interface TakerQuotesDeps extends Clocks {
+export interface TakerQuotesDeps extends Pick<ShownShape, 'now' | 'stamp'> {
   readonly chain: LevelsChain;
   readonly directory: PoolDirectory;
 }
@@ -77,7 +76,8 @@ export class TakerQuotes {
       const { pool, block } = best.snapshot;
       if (block.pending && stateOf(block) !== stateOf(head.block)) return null;
       quotes.requested.markRequested([pool], 'depths', byKey);
-      const quoteHead = frameHead('builder', chain.chainId, targetOf(head.block, chain), this.deps.wallClock());
+      const madeAt = await this.deps.stamp();
+      const quoteHead = frameHead('builder', chain.chainId, targetOf(head.block, chain), madeAt);
       return `{${quoteHead},${fieldsOf(order, pool, best.amountOut)}}`;
     };
   }

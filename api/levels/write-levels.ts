@@ -4,8 +4,9 @@ import { targetOf } from '../../quoting/live/target-block.ts';
 import { frameHead, parentField } from '../../quoting/live/write-frame.ts';
 import type { Chain } from '../../quoting/open-chain.ts';
 import type { DepthSnapshot } from '../../quoting/types.ts';
-import type { Clocks } from '../../runtime/clock.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import { perObject } from '../../runtime/per-object.ts';
+import type { Stamp } from '../../runtime/shared-clock.ts';
 import { type EncodedFrame, encodeFrame, type FrameShape, type PoolExtras } from './encode-frame.ts';
 import type { LevelQuotes } from './one-state.ts';
 import type { ChainShares } from './pool-shares.ts';
@@ -32,8 +33,11 @@ const written = perObject((_: LevelsChain): { last: WrittenFrame } => ({
 export const lastWritten = (chain: LevelsChain): WrittenFrame => written(chain).last;
 
 /** How a frame is written, and what it says of pools besides their levels. */
-export type ShownShape = Omit<FrameShape, 'extrasOf'> &
-  Pick<Clocks, 'wallClock'> & { readonly shares: Pick<ChainShares, 'of'> };
+export type ShownShape = Omit<FrameShape, 'extrasOf'> & {
+  readonly shares: Pick<ChainShares, 'of'>;
+  readonly now: Clock;
+  readonly stamp: Stamp;
+};
 
 /**
  * Writes a frame as one JSON text.
@@ -42,18 +46,19 @@ export type ShownShape = Omit<FrameShape, 'extrasOf'> &
  */
 export async function writeLevels(
   chain: LevelsChain,
-  { wallClock, shares, ...shape }: ShownShape,
+  { now, stamp, shares, ...shape }: ShownShape,
   block: BlockRef,
   snapshots: readonly DepthSnapshot[],
 ): Promise<string> {
-  const madeAt = wallClock();
+  const madeAt = await stamp();
+  const begunAt = now();
   const head = frameHead(shape.format, chain.chainId, targetOf(block, chain), madeAt);
   const extrasOf = (snapshot: DepthSnapshot): PoolExtras => ({
     gas: chain.swapGas.of(snapshot, block),
     shares: shares.of(snapshot.pool.address),
   });
   const { json, ...size } = await encodeFrame({ ...shape, extrasOf }, `${head},${parentField(block)}`, snapshots);
-  const computedAt = wallClock();
-  written(chain).last = { ...size, computedAt, lastComputeMs: Math.max(0, computedAt - madeAt) };
+  const lastComputeMs = Math.round(now() - begunAt);
+  written(chain).last = { ...size, computedAt: madeAt + lastComputeMs, lastComputeMs };
   return json;
 }

@@ -113,7 +113,7 @@ export class ApiProcess {
       choose: async () => table.ofChain(chainId),
       feeds: new FrameFeeds(logger, now),
       now,
-      wallClock: () => Date.now(),
+      stamp: async () => Date.now(),
     });
   }
 

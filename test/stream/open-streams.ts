@@ -9,6 +9,7 @@ import type { Chain } from '../../quoting/open-chain.ts';
 import type { PoolDirectory } from '../../quoting/pools/pool-directory.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
+import type { Stamp } from '../../runtime/shared-clock.ts';
 
 interface StreamWorld {
   readonly chains: ReadonlyMap<number, Chain>;
@@ -17,12 +18,20 @@ interface StreamWorld {
   readonly metrics: Registry;
   readonly logger: Logger;
   readonly stream?: Partial<StreamConfig> | undefined;
-  /** Default: that of the machine. */
+  /** Default: those of the machine. */
   readonly wallClock?: Clock | undefined;
+  readonly stamp?: Stamp | undefined;
 }
 
 /** Opens sockets, streams and what takers call, as an API process does. */
-export function openStreams({ chains, directory, stream, wallClock = () => Date.now(), ...common }: StreamWorld) {
+export function openStreams({
+  chains,
+  directory,
+  stream,
+  wallClock = () => Date.now(),
+  stamp = async () => wallClock(),
+  ...common
+}: StreamWorld) {
   const sockets = startSockets({ ...common, chains, config: { ...StreamConfig.parse({}), ...stream } });
   const latest = followQuotes(chains, directory);
   const streams = startStreams({ latest, sockets, metrics: common.metrics });
@@ -33,6 +42,7 @@ export function openStreams({ chains, directory, stream, wallClock = () => Date.
     directory,
     now: () => performance.now(),
     wallClock,
+    stamp,
   });
   const stop = () => {
     streams.stop();

@@ -38,18 +38,6 @@ export interface StreamApiOptions {
   readonly observeLive?: ChainDeps['observeLive'];
 }
 
-/** Notes how long the quickest answer about the time took. */
-class TimedRedis extends Redis {
-  quickestMs = Number.POSITIVE_INFINITY;
-
-  override async time(): Promise<number[]> {
-    const sentAt = performance.now();
-    const answer = await super.time();
-    this.quickestMs = Math.min(this.quickestMs, performance.now() - sentAt);
-    return answer;
-  }
-}
-
 /** A database in which no pool is delisted, and all are listed. */
 function listingOf(chainId: number, directory: PoolDirectory) {
   const query = async (statement: string | { readonly text: string }) => {
@@ -83,12 +71,12 @@ export async function startStreamApi({ chain, directory, ...options }: StreamApi
   const database = listingOf(chain.chainId, directory);
   const { sharedBy, clockAheadMs = 0 } = options;
   const clocks = { now: () => performance.now(), wallClock: () => Date.now() + clockAheadMs };
-  const sharedRedis = sharedBy && new TimedRedis(sharedBy.redisUrl, { maxRetriesPerRequest: 0 });
+  const sharedRedis = sharedBy && new Redis(sharedBy.redisUrl, { maxRetriesPerRequest: 0 });
   // The first answer about the time is to be as quick as others.
   await sharedRedis?.ping().catch(() => undefined);
   const shared = sharedRedis && (await startSharedClock(sharedRedis, clocks));
-  const wallClock = shared?.clock;
-  const opening = { chains, directory, database, metrics, logger, stream: options.stream, wallClock };
+  const { clock: wallClock, stamp } = shared ?? {};
+  const opening = { chains, directory, database, metrics, logger, stream: options.stream, wallClock, stamp };
   const { sockets, streams, takers, stop } = openStreams(opening);
   const { pingMs = 15_000, limits = LimitsConfig.parse({ enabled: false }) } = options;
   const deps = { chains, directory, sockets, streams, takers, logger, pingMs, trustedProxies: 0 };
@@ -113,8 +101,6 @@ export async function startStreamApi({ chain, directory, ...options }: StreamApi
     connections: sockets.connections,
     metrics,
     chain: opened,
-    /** How far its time may be behind that of Redis, milliseconds. */
-    clockBehindMs: () => sharedRedis?.quickestMs ?? 0,
     /** Ends the streams as a stop of the process does. */
     closeStreams: () => sockets.stop(),
     async stop() {
