@@ -27,10 +27,12 @@ const target = { blockNumber: 25_000_001n, timestamp: 1_794_999_983n };
 const chainOf = (made: number) => (made % 2 === 0 ? 1 : 31_337);
 
 const CALL = Buffer.from('{"jsonrpc":"2.0","id":1,"method":"x"}');
+/** One for all frames: making it takes longer than reading a frame. */
+const logger = createLogger('test', 'silent');
 
 /** As a frame comes out of the response to a call. */
 async function throughRpc(json: string): Promise<string> {
-  const response = await answerMessage(CALL, async () => new ReadyJson(json), createLogger('test', 'silent'));
+  const response = await answerMessage(CALL, async () => new ReadyJson(json), logger);
   return /^\{"jsonrpc":"2.0","id":1,"result":(.*)\}$/.exec(response ?? '')?.[1] ?? '';
 }
 
