@@ -38,7 +38,9 @@ export default defineConfig({
           include: unit,
           pool: 'threads',
           isolate: false,
-          sequence: { shuffle: { tests: !!order } },
+          // They compute: further workers would only load all modules again. Other numbers are other groups.
+          maxWorkers: availableParallelism(),
+          sequence: { groupOrder: 1, shuffle: { tests: !!order } },
         },
       },
       { extends: true, test: { name: 'services', include: services, pool: 'forks', isolate: false, globalSetup } },

@@ -30,17 +30,17 @@ const LONGEST = [
   'test/quotes/read-ahead.test.ts',
   'test/pamm/worker-missing.test.ts',
   // Of the project `unit`.
+  'test/simulate/simulate.test.ts',
+  'indexer/gateway/gateway.test.ts',
+  'test/takers/frames.test.ts',
+  'quoting/guards/unknown-guard-prober.test.ts',
+  'api/levels/send-frames.test.ts',
+  'test/stream/live-resume.property.test.ts',
   'test/stream/document-client.test.ts',
-  'runtime/health.test.ts',
-  'runtime/http-server.test.ts',
-  'chain/head-feed/head-feed.test.ts',
-  'protocol/layouts/flat/stop-loss-claim.test.ts',
+  'runtime/http-request.test.ts',
 ];
 
-/**
- * Begins with the longest files, and with those that need services: files of one project follow each other. With
- * `FILE_ORDER=<seed>` files of one project are in its order.
- */
+/** Begins with the longest files of a project. With `FILE_ORDER=<seed>` files are in its order. */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const seed = process.env.FILE_ORDER;
@@ -52,12 +52,11 @@ export class LongestFirst extends BaseSequencer {
 
 function rank({ moduleId, project }: TestSpecification): number {
   const place = LONGEST.indexOf(relative(project.config.root, moduleId));
-  const ofProject = place >= 0 ? place : LONGEST.length;
-  return project.name === 'unit' ? ofProject + LONGEST.length + 1 : ofProject;
+  return place >= 0 ? place : LONGEST.length;
 }
 
-/** Services first, then by a digest of the seed and the path. */
+/** By a digest of the seed and the path. */
 const drawn = ({ moduleId, project }: TestSpecification, seed: string): string =>
-  `${project.name === 'unit' ? 1 : 0} ${hash('sha1', `${seed} ${relative(project.config.root, moduleId)}`)}`;
+  hash('sha1', `${seed} ${relative(project.config.root, moduleId)}`);
 
 const compare = (one: string, other: string): number => (one < other ? -1 : 1);
