@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pad } from 'viem';
+import { getWebSocketRpcClient } from 'viem/utils';
 import { onTestFinished, vi } from 'vitest';
 import { parseChainsFile } from '../../config/load-chains.ts';
 import { createLogger } from '../../runtime/logger.ts';
@@ -90,6 +91,8 @@ export async function openPonder(
   const rpc = createRpc({ common, chain });
   onTestFinished(async () => {
     await rpc.unsubscribe();
+    // Those of viem would dial again for ten seconds, in the stopped time of tests of other files as well.
+    for (const url of chain.rpc ?? []) (await getWebSocketRpcClient(url)).close();
     gateway.close();
   });
   const logged = () => log.mock.calls.map(([line]) => line as { msg: string; error?: unknown });
