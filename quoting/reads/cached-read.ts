@@ -39,7 +39,9 @@ export async function waitFor(
   const limits: Promise<unknown>[] = [];
   if (signal) limits.push(aborted(signal, done.signal));
   if (limitMs !== undefined) limits.push(pause(limitMs, done.signal));
-  await Promise.race([Promise.all(shared.map(({ read }) => read.outcome)), ...limits]).finally(() => done.abort());
+  await Promise.race([Promise.all(shared.map(({ read }) => read.outcome)), ...limits]);
+  // Without a reason it would make an error, with its stack.
+  done.abort('settled');
 }
 
 const aborted = (signal: AbortSignal, done: AbortSignal): Promise<void> =>
