@@ -21,6 +21,8 @@ import { connectTexts } from './levels-client.ts';
 const BLOCKS = 4;
 const BLOCK_MS = 1_000;
 const BEHIND_MS = 1_000;
+/** Between reads of both: some dozens meet a node while it is behind. */
+const GAP_MS = 25;
 
 const world = startedWorld(() => startLiveWorld({ flatPools: 2, packedPools: 1 }));
 
@@ -116,7 +118,11 @@ test.each(BASES.flatMap((basis) => Object.keys(READS).map((what) => [what, basis
       void over.then(() => {
         isBehind = false;
       });
-      while (isBehind) for (const name of ['first', 'second'] as const) await readAt(name);
+      while (isBehind) {
+        for (const name of ['first', 'second'] as const) await readAt(name);
+        // biome-ignore lint/plugin: the pace of requests.
+        await sleep(GAP_MS);
+      }
       await over;
     }
     const { over } = await mine();
