@@ -53,7 +53,7 @@ interface LiveQuotesDeps {
   /** Where sources send state overrides: what they say. */
   readonly feed?: Pick<LiveFeed, 'holders'> | undefined;
   /** Where nodes follow parts of these blocks: what calls these nodes. */
-  readonly parts?: Pick<OpenPartHeads, 'rpc' | 'feed' | 'sealed' | 'passed'> | undefined;
+  readonly parts?: Pick<OpenPartHeads, 'rpc' | 'feed' | 'sealed' | 'passed' | 'unchanged'> | undefined;
 }
 
 /**
@@ -81,7 +81,7 @@ export function openQuotes(
   const onRead = sealed && ((snapshot: PriceSnapshot) => sealed.note(snapshot));
   const onFees: PoolReaderOptions['onFees'] = sealed && ((block, feesWei) => sealed.noteFees(block, feesWei));
   const reads = { ...bounds, target, hasSource, observer, logger, heads, shared, wallClock };
-  const pools = createReader({ ...reads, onRead, onFees });
+  const pools = createReader({ ...reads, unchanged: live?.parts?.unchanged, onRead, onFees });
   const schedule = new WarmSchedule({ ...warmBudget, isFunded, now });
   const reserve = () => schedule.budget.reserve('remaining');
   const { readTimeoutMs } = bounds;

@@ -65,6 +65,8 @@ export type PriceSnapshot = Snapshot & {
   readonly fingerprint: string;
   /** After a part, what the pool's stop loss answered there: see `stopLossCalls`. */
   readonly stopLoss?: readonly CallResult[] | undefined;
+  /** After a part, the state of its velocity guards: the same object while nothing changed that its sides depend on. */
+  readonly velocity?: readonly CallResult[] | undefined;
 };
 
 /** A snapshot with depth, guards applied. */

@@ -6,6 +6,7 @@ import { compileCode } from '../../devnet/compile-code.ts';
 import { runs } from '../../test/harness/property-seed.ts';
 import { answerBytes, type BoundedCall, callBytes, decodeBoundedCalls, encodeBoundedCalls } from './bounded-calls.ts';
 import { BOUNDED_CALLS_CODE } from './bounded-calls-code.ts';
+import { CALLS_DIGEST_CODE } from './calls-digest-code.ts';
 import { packBoundedCalls, runBoundedCalls } from './run-bounded-calls.ts';
 
 const TARGET = `0x${'ab'.repeat(20)}` as const;
@@ -15,11 +16,13 @@ const LIMITS = { gas: 50_000_000, code: 49_152, answer: 24_576 };
 /** The compiler takes its time on a busy machine. */
 const COMPILER_TIMEOUT_MS = 300_000;
 
-test(
-  'the committed code is what the compiler makes of the source',
-  () => {
-    const source = join(import.meta.dirname, 'BoundedCalls.sol');
-    expect(compileCode(source)).toBe(BOUNDED_CALLS_CODE);
+test.each([
+  ['BoundedCalls.sol', 'bytecode', BOUNDED_CALLS_CODE],
+  ['CallsDigest.sol', 'deployedBytecode', CALLS_DIGEST_CODE],
+] as const)(
+  'the committed code is what the compiler makes of %s',
+  (file, part, code) => {
+    expect(compileCode(join(import.meta.dirname, file), part)).toBe(code);
   },
   COMPILER_TIMEOUT_MS,
 );

@@ -30,6 +30,7 @@ const whole = fc.tuple(poolStateOf(pool.immutables), tradableQuote).map(([state,
     transfers: undefined,
     committedQuote: undefined,
     stopLoss: undefined,
+    velocity: undefined,
   };
 });
 

@@ -31,6 +31,8 @@ export interface PoolAnswers {
   readonly committedQuote?: CallResult | undefined;
   /** Results of {@link stopLossCalls}; read with prices only after a part. */
   readonly stopLoss?: readonly CallResult[] | undefined;
+  /** Results of {@link velocityCalls}, also read after a part only. */
+  readonly velocity?: readonly CallResult[] | undefined;
 }
 
 /** A pool to read, and its snapshot of an earlier block, if any: it is used again when the pool has not changed. */
@@ -55,7 +57,8 @@ export function decodePool(
   const isPriced = () => isPricedByOverrides(answers.quote, answers.committedQuote);
   // A part has all that happened: where it changes nothing, it says so.
   const hasLivePrice = pending !== undefined && (pending.part !== undefined || isPriced());
-  const read = { block, readAt, hasLivePrice, stopLoss: answers.stopLoss };
+  const { stopLoss, velocity } = answers;
+  const read = { block, readAt, hasLivePrice, stopLoss, velocity };
   if (before?.pool === pool && before.fingerprint === fingerprint) return { ...before, ...read };
   const { address } = pool;
   const [prices, ...balances] = answers.prices ?? [];
@@ -139,7 +142,15 @@ function readCode({ prices, watched }: PoolAnswers): CodeState | undefined {
 
 /** Adds to a snapshot the sides that trade. When both are rejected, its status becomes `pool_refused`. */
 export function withDepth(
-  { curve: _, fingerprint: __, limits: ___, hasLivePrice: ____, stopLoss: _____, ...snapshot }: PriceSnapshot,
+  {
+    curve: _,
+    fingerprint: __,
+    limits: ___,
+    hasLivePrice: ____,
+    stopLoss: _____,
+    velocity: ______,
+    ...snapshot
+  }: PriceSnapshot,
   { bids, asks, curve }: CurveSides,
 ): DepthSnapshot {
   const isRejected = bids === null && asks === null;

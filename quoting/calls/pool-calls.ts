@@ -6,11 +6,11 @@ import { type BoundedCall, type CallResult, codeHashCall } from '../../protocol/
 import type { CodeState } from '../../protocol/curve-search.ts';
 import { layoutAdapter } from '../../protocol/layouts/adapters.ts';
 import type { StopLossState } from '../../protocol/stop-loss/stop-loss.ts';
-import { guardPlan, type ServedPool } from '../pools/pool-directory.ts';
+import { guardPlan, type ServedPool, swapGuards } from '../pools/pool-directory.ts';
 import { priceCall, stubs } from './probe-calls.ts';
 
 /** Upper estimates of gas, calldata included: a cold storage read costs 2,100 and its 32 bytes of calldata 512. */
-const GAS = { extsload: 10_000, perSlot: 3_000, quote: 200_000, stopLoss: 12_000 };
+const GAS = { extsload: 10_000, perSlot: 3_000, quote: 200_000, stopLoss: 12_000, velocity: 10_000 };
 /** With this much gas the stub calls the provider, however much gas earlier calls burned. */
 const CERTAIN_QUOTE_GAS = 3_500_000;
 
@@ -63,6 +63,14 @@ export function stopLossCalls(pool: ServedPool): ContractCall[] {
   if (plan.kind !== 'evaluated' || !plan.stopLoss) return [];
   const calls = layoutAdapter(pool.layout).stopLoss.calls(plan.stopLoss.address, pool.address, pool.immutables);
   return calls.map((call) => ({ ...call, gas: GAS.stopLoss + Math.floor(call.data.length / 64) * GAS.perSlot }));
+}
+
+/** Calls that read the state of the velocity guards; undefined unless all that guards do follows from their state. */
+export function velocityCalls(pool: ServedPool): ContractCall[] | undefined {
+  if (guardPlan(pool).kind !== 'evaluated') return undefined;
+  const guards = swapGuards(pool).filter(({ kind }) => kind === 'priceVelocityGuard');
+  const data = layoutAdapter(pool.layout).guardSettings.priceVelocityGuard.call(pool.address);
+  return guards.map(({ address }) => ({ target: address, data, gas: GAS.velocity }));
 }
 
 /** @returns null when the extension does not answer as a stop loss does */

@@ -87,15 +87,15 @@ export class TransferProver {
       if (!results) continue;
       const tried = amounts.map((most, token) => ({ most: numberToHex(most), result: plain(results[token]) }));
       known[index] = tried;
-      const isWhole = tried.every(({ most, result }) => isMovedWhole(result, BigInt(most)));
-      if (isWhole) this.#proven.set(pool.address, { state: states[index] ?? '', answers: tried });
+      if (tried.every(hasMovedWhole)) this.#proven.set(pool.address, { state: states[index] ?? '', answers: tried });
     }
     return known;
   }
 }
 
-const isMovedWhole = (result: CallResult, most: bigint): boolean => {
-  const { amount, sent, received } = readMoved(result, most);
+/** Whether all of a token moved that was asked for. */
+export const hasMovedWhole = ({ most, result }: TransferAnswers[number]): boolean => {
+  const { amount, sent, received } = readMoved(result, BigInt(most));
   return sent === amount && received === amount;
 };
 

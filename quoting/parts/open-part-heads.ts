@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Address } from 'viem';
 import { type ChainRpc, openChainRpc } from '../../chain/chain-rpc.ts';
-import { readPart } from '../../chain/read-part.ts';
+import { readPartAnd } from '../../chain/read-part.ts';
 import type { LiveConfig, PartSourceConfig } from '../../config/live-schema.ts';
 import type { ChainContext } from '../chain-bounds.ts';
 import type { Heads } from '../heads/heads.ts';
 import { LiveHeads, type LiveHeadsDeps } from '../live/live-heads.ts';
+import { NO_CALLS, UnchangedAnswers } from '../reads/unchanged-answers.ts';
 import { PartFeed } from './part-feed.ts';
 import { openPartSocket } from './part-socket.ts';
 import { PassedReads } from './passed-reads.ts';
@@ -24,6 +25,8 @@ export interface OpenPartHeads {
   /** Compares parts with sealed blocks. */
   readonly sealed: SealedChecks;
   readonly passed: PassedReads;
+  /** What pools answer as before, as the calls of the feed show. */
+  readonly unchanged: UnchangedAnswers;
   /** The nodes that follow parts. */
   readonly rpc: ChainRpc;
   /** What the operator should know; undefined when there is nothing. */
@@ -48,7 +51,18 @@ export function openPartHeads(
   const sealed = new SealedChecks({ isFunded, observer, logger, now });
   const isLast = (node: string) => sealed.isDivergent(node);
   const rpc = openChainRpc({ chainId, rpcUrls, isLast }, bounds.rpcTimeoutMs, countCall);
-  const read = () => readPart({ rpc, chainId, multicall3 }, AbortSignal.timeout(READ_MS));
+  const unchanged = new UnchangedAnswers(now);
+  const read = async (pushed: bigint | undefined) => {
+    const digests = rpc.mayHave('stateOverrides') ? unchanged.next(pushed) : NO_CALLS;
+    try {
+      const shown = await readPartAnd({ rpc, chainId, multicall3 }, digests, AbortSignal.timeout(READ_MS));
+      unchanged.show(shown.view, digests, shown.results);
+      return shown.view;
+    } catch (error) {
+      if (digests.calls.length > 0) unchanged.rejected();
+      throw error;
+    }
+  };
   const feed = new PartFeed({ id: randomUUID(), multicall3, maxAgeMs, committed, sealed, read, observer, now });
   sealed.onFees((fees) => feed.noteFees(fees));
   const passed = new PassedReads(now);
@@ -72,6 +86,7 @@ export function openPartHeads(
     feed,
     sealed,
     passed,
+    unchanged,
     rpc,
     warning: () => feed.warning() ?? passed.warning(),
     close() {

@@ -6,7 +6,15 @@ import { isRefusal, lacksOverrides } from '../../chain/rpc-failure.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { OutageLog } from '../../runtime/outage-log.ts';
 import type { PoolAnswers } from '../calls/decode-pool.ts';
-import { poolStubs, priceCalls, quoteCall, stopLossCalls, storageCall, wasQuoteSkipped } from '../calls/pool-calls.ts';
+import {
+  poolStubs,
+  priceCalls,
+  quoteCall,
+  stopLossCalls,
+  storageCall,
+  velocityCalls,
+  wasQuoteSkipped,
+} from '../calls/pool-calls.ts';
 import type { TransferProver } from '../guards/transfer-prover.ts';
 import type { ServedPool } from '../pools/pool-directory.ts';
 import { CommittedQuotes } from './committed-quotes.ts';
@@ -112,8 +120,14 @@ export class AnswersReader {
     // There, nodes that refuse them are asked again: live prices are suspended meanwhile, more briefly.
     const needs = needsOverrides(context) ? undefined : 'quotes';
     const stubbed = { ...context, code: poolStubs(pools), needs } as const;
-    const guards = pools.map((pool) => (block.pending?.part ? stopLossCalls(pool) : []));
-    const groups = pools.map((pool, index) => [storageCall(pool), ...(guards[index] ?? []), quoteCall(pool)]);
+    const isPart = block.pending?.part !== undefined;
+    const guards = pools.map((pool) =>
+      isPart ? ([stopLossCalls(pool), velocityCalls(pool)] as const) : ([[]] as const),
+    );
+    const groups = pools.map((pool, index) => {
+      const [stopLoss, velocity = []] = guards[index] ?? [[]];
+      return [storageCall(pool), ...stopLoss, ...velocity, quoteCall(pool)];
+    });
     const showFees = block.pending ? undefined : onFees;
     const results = await multicall(target, stubbed, [...groups, showFees ? feeCalls(target.multicall3) : []]);
     const feesWei = readFees(results.pop() ?? []);
@@ -124,10 +138,16 @@ export class AnswersReader {
       stubbed,
       skipped.map((pool) => [quoteCall(pool, true)]),
     );
-    return results.map(([storage, ...rest]) => {
-      const [quote, stopLoss] = [rest.pop(), rest];
-      const found = { storage, quote: wasQuoteSkipped(quote) ? late.shift()?.[0] : quote };
-      return stopLoss.length > 0 ? { ...found, stopLoss } : found;
+    return results.map(([storage, ...rest], index) => {
+      const quote = rest.pop();
+      const [ofStopLoss, ofVelocity] = guards[index] ?? [[]];
+      const [stopLoss, velocity] = [rest.slice(0, ofStopLoss.length), rest.slice(ofStopLoss.length)];
+      return {
+        storage,
+        quote: wasQuoteSkipped(quote) ? late.shift()?.[0] : quote,
+        ...(stopLoss.length > 0 && { stopLoss }),
+        ...(ofVelocity && { velocity }),
+      };
     });
   }
 }

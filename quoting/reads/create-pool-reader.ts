@@ -8,7 +8,10 @@ import { UNSHARED } from './shared-reads.ts';
 import { SidesReader, type SidesReaderDeps } from './sides-reader.ts';
 
 /** What the reader of a chain's pools is made of. */
-export type PoolReaderOptions = Pick<PoolReaderDeps, 'heads' | 'shared' | 'hasSource' | 'onRead' | 'wallClock'> &
+export type PoolReaderOptions = Pick<
+  PoolReaderDeps,
+  'heads' | 'shared' | 'unchanged' | 'hasSource' | 'onRead' | 'wallClock'
+> &
   Pick<AnswersReaderDeps, 'target' | 'onFees' | 'logger'> &
   Pick<SidesReaderDeps, 'readTimeoutMs'> &
   Pick<CurveSearcherDeps, 'simulatedPoolsPerRead'> & {

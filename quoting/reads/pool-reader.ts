@@ -16,6 +16,7 @@ import type { AnswersReader } from './answers-reader.ts';
 import { type SharedReads, UNSHARED } from './shared-reads.ts';
 import { ShownPart } from './shown-part.ts';
 import type { FoundCurve, SidesReader } from './sides-reader.ts';
+import type { UnchangedAnswers } from './unchanged-answers.ts';
 
 export interface PoolReaderDeps {
   readonly target: Pick<MulticallTarget, 'rpc'>;
@@ -26,6 +27,8 @@ export interface PoolReaderDeps {
   readonly heads: Pick<HeadTracker<ReportedHead>, 'head' | 'caughtUp' | 'confirm' | 'reject'>;
   /** Reads that processes share. Default: none. */
   readonly shared?: SharedReads | undefined;
+  /** What pools answer after a part as before. Default: each is read. */
+  readonly unchanged?: Pick<UnchangedAnswers, 'at' | 'note'> | undefined;
   /** Whether the chain has a source of live prices. Default: no. */
   readonly hasSource?: boolean;
   /** Takes each pool that was read, or that another process read for all. */
@@ -66,6 +69,7 @@ export class PoolReader {
     const answers = await this.#deps.shared.find('answers', head.block, read.pool.address);
     if (answers === undefined) return this.#ownPrices(head, read);
     this.#deps.heads.confirm(head.block);
+    this.#deps.unchanged?.note(head.block, read.pool, answers as PoolAnswers);
     const found = this.#decode(read, head.block, answers as PoolAnswers);
     if (found instanceof SnapshotError) throw found;
     return found;
@@ -123,8 +127,26 @@ export class PoolReader {
   }
 
   async #readPricesAt(head: HeadContext, reads: readonly PoolRead[]): Promise<Outcomes<PriceSnapshot>> {
-    const { answers: reader, heads, shared, readTimeoutMs } = this.#deps;
     const { block } = head;
+    const known = new Map<PoolRead, PoolAnswers>();
+    for (const each of reads) {
+      const answers = this.#deps.unchanged?.at(block, each.pool);
+      if (answers) known.set(each, answers);
+    }
+    const unread = reads.filter((each) => !known.has(each));
+    const [read] = await Promise.all([this.#readAnswers(head, unread), this.#shareKnown(block, known)]);
+    return reads.map((each) => {
+      const answers = known.get(each);
+      if (answers) return this.#decode(each, block, answers);
+      return this.#decode(each, read.shown, read.answers[unread.indexOf(each)] ?? {});
+    });
+  }
+
+  /** Reads pools. `shown`: the block that the answers are of. */
+  async #readAnswers(head: HeadContext, reads: readonly PoolRead[]) {
+    const { answers: reader, heads, shared, unchanged, readTimeoutMs } = this.#deps;
+    const { block } = head;
+    if (reads.length === 0) return { shown: block, answers: [] };
     const pools = reads.map(({ pool }) => pool);
     const part = new ShownPart(block);
     const read = reader.read({ ...head, block: part.block, signal: AbortSignal.timeout(readTimeoutMs) }, pools);
@@ -136,7 +158,19 @@ export class PoolReader {
     );
     heads.confirm(block);
     const { shown } = part;
-    return reads.map((each, index) => this.#decode(each, shown, answers[index] ?? {}));
+    for (const [index, pool] of pools.entries()) unchanged?.note(shown, pool, answers[index] ?? {});
+    return { shown, answers };
+  }
+
+  /** Other processes wait for what this one need not read, too. */
+  async #shareKnown(block: BlockRef, known: ReadonlyMap<PoolRead, PoolAnswers>): Promise<void> {
+    if (known.size === 0) return;
+    const pools = [...known.keys()].map(({ pool }) => pool.address);
+    await this.#deps.shared.share(
+      { kind: 'answers', block, pools },
+      Promise.resolve([...known.values()]),
+      JSON.stringify,
+    );
   }
 
   #decode(read: PoolRead, block: BlockRef, answers: PoolAnswers): PriceSnapshot | SnapshotError {

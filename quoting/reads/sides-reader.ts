@@ -29,6 +29,8 @@ export interface FoundCurve {
 /** Finds how far the sides of pools trade, at the block of their prices. */
 export class SidesReader {
   readonly #deps: SidesReaderDeps;
+  /** After a part, by the state of guards: that stays the same object while what a pool answers is proven the same. */
+  readonly #known = new WeakMap<object, CurveSides>();
 
   constructor(deps: SidesReaderDeps) {
     this.#deps = deps;
@@ -65,8 +67,13 @@ export class SidesReader {
   }
 
   async #readOwn(context: ReadContext, prices: PriceSnapshot): Promise<CurveSides> {
+    const { velocity } = prices;
+    const known = velocity && this.#known.get(velocity);
+    if (known) return known;
     const found = await this.curve(context, prices);
-    return found ? { ...found.trading, curve: found.curve } : { bids: [], asks: [] };
+    const sides = found ? { ...found.trading, curve: found.curve } : { bids: [], asks: [] };
+    if (velocity) this.#known.set(velocity, sides);
+    return sides;
   }
 
   /** Finds the curve of a pool, and the part that trades. Null unless the pool is healthy. Throws as {@link read}. */

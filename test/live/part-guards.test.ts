@@ -19,7 +19,7 @@ test('stop losses are read with prices, and by no call after them', async () => 
     const { to, data } = (call ?? {}) as { readonly to?: string; readonly data?: string };
     return method === 'eth_call' && tag === 'pending' && !code && to ? [data] : [];
   });
-  expect(plain.length).toBeGreaterThan(2);
+  expect(plain).not.toEqual([]);
   expect(new Set(plain).size).toBe(1);
 });
 
