@@ -11,7 +11,7 @@ interface StopOptions {
 }
 
 export interface ServiceOptions extends Command, StopOptions {
-  /** Ready when its output matches, or when this function says so (asked every 50 ms). */
+  /** Ready when its output matches, or when this function says so: see {@link nextLookMs}. */
   readonly ready: RegExp | (() => Promise<boolean>);
   readonly startTimeoutMs?: number | undefined;
   /** Gives the start up. */
@@ -86,6 +86,9 @@ function controls(
   return service;
 }
 
+/** A look costs CPU time that the start needs: its end is seen a twentieth of its time later, half a second at most. */
+const nextLookMs = (waitedMs: number, firstMs: number): number => Math.min(500, Math.max(firstMs, waitedMs / 20));
+
 /** Undefined when ready, otherwise why not. */
 async function waitUntilReady(
   { ready, startTimeoutMs = 30_000, signal }: ServiceOptions,
@@ -96,13 +99,14 @@ async function waitUntilReady(
   void service.ended.then((how) => {
     end = how;
   });
-  const deadline = Date.now() + startTimeoutMs;
-  while (Date.now() < deadline) {
+  const startedAt = Date.now();
+  const waitedMs = () => Date.now() - startedAt;
+  while (waitedMs() < startTimeoutMs) {
     const answer = await isReady();
     if (end !== undefined) return `ended while starting (${end})`;
     if (answer) return undefined;
     if (signal?.aborted) return 'is given up while starting';
-    await sleep(ready instanceof RegExp ? 10 : 50);
+    await sleep(nextLookMs(waitedMs(), ready instanceof RegExp ? 10 : 50));
   }
   return `was not ready after ${startTimeoutMs / 1000} s`;
 }
