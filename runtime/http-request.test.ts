@@ -5,6 +5,7 @@ import { Worker } from 'node:worker_threads';
 import { gzipSync } from 'node:zlib';
 import { expect, onTestFinished, test } from 'vitest';
 import { retryAfterMs, sendRequest } from './http-request.ts';
+import { standStill } from './stand-still.fixture.ts';
 
 test.each([
   [200, 10 * 1024 * 1024, true],
@@ -38,9 +39,6 @@ parentPort.on('message', () => {
   server.closeAllConnections();
   parentPort.postMessage('closed');
 });`;
-
-/** As a process that is paused. */
-const standStill = (ms: number) => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 
 /** A server with a thread of its own: it does not stand still with this one. */
 async function startThread() {

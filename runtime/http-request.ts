@@ -3,6 +3,7 @@ import { gunzip } from 'node:zlib';
 import { Agent, request } from 'undici';
 import { AppError } from '../config/app-error.ts';
 import { nextTurn } from './next-turn.ts';
+import { withTimeLimit } from './time-limit.ts';
 
 export interface HttpRequest {
   /** A request with a body is sent by POST, any other by GET. */
@@ -39,10 +40,6 @@ const MAX_RESPONSE_BYTES = 10 * 1024 * 1024;
 // undici's own timeouts are off: the timeout of the request replaces them.
 const agent = new Agent({ maxResponseSize: MAX_RESPONSE_BYTES, headersTimeout: 0, bodyTimeout: 0 });
 const gunzipped = promisify(gunzip);
-/** A timer that is later than this ran in a process that stood still. */
-const LATE_MS = 250;
-/** Most of that time that a server gets. */
-const MAX_GRACE_MS = 1_000;
 /** How undici and the system name the end of a connection. */
 const ENDED = ['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'];
 
@@ -52,19 +49,15 @@ const ENDED = ['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'];
  *
  * @throws HttpFailure
  */
-export async function sendRequest(
+export function sendRequest(url: string, asked: HttpRequest): Promise<HttpResponse> {
+  return withTimeLimit(asked.timeoutMs, (limit) => sendWithin(limit, url, asked));
+}
+
+async function sendWithin(
+  limit: AbortSignal,
   url: string,
   { body, headers, timeoutMs, signal, isRepeatable = false }: HttpRequest,
 ): Promise<HttpResponse> {
-  // `AbortSignal.timeout` would keep its timer running after the response.
-  const limit = new AbortController();
-  const dueAt = performance.now() + timeoutMs;
-  let timer = setTimeout(() => {
-    const lateMs = performance.now() - dueAt;
-    // The server did not have the time in which this process stood still.
-    if (lateMs < LATE_MS) limit.abort();
-    else timer = setTimeout(() => limit.abort(), Math.min(lateMs, timeoutMs, MAX_GRACE_MS));
-  }, timeoutMs);
   try {
     const send = () =>
       request(url, {
@@ -72,7 +65,7 @@ export async function sendRequest(
         headers: { 'content-type': 'application/json', 'accept-encoding': 'gzip', ...headers },
         body: body === undefined ? null : Buffer.from(body),
         dispatcher: agent,
-        signal: signal ? AbortSignal.any([signal, limit.signal]) : limit.signal,
+        signal: signal ? AbortSignal.any([signal, limit]) : limit,
       });
     const response = await send().catch(async (error: unknown) => {
       if (!isRepeatable || !hasEnded(error)) throw error;
@@ -85,11 +78,9 @@ export async function sendRequest(
     return { status: response.statusCode, headers: response.headers, text };
   } catch (error) {
     if (signal?.aborted) throw new HttpFailure('aborted', 'the request was aborted', error);
-    if (limit.signal.aborted) throw new HttpFailure('timeout', `no response in ${timeoutMs} ms`, error);
+    if (limit.aborted) throw new HttpFailure('timeout', `no response in ${timeoutMs} ms`, error);
     if (isTooLarge(error)) throw new HttpFailure('too_large', 'the response is too large', error);
     throw new HttpFailure('unreachable', 'no response', error);
-  } finally {
-    clearTimeout(timer);
   }
 }
 

@@ -2,6 +2,8 @@ import { expect, test, vi } from 'vitest';
 import type { ReportedHead } from '../../chain/chain-rpc.ts';
 import { RpcEndpoint } from '../../chain/rpc-endpoint.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
+import { nextTurn } from '../../runtime/next-turn.ts';
+import { standStill } from '../../runtime/stand-still.fixture.ts';
 import { HeadTracker } from '../heads/head-tracker.ts';
 import { head } from '../heads/test-chain.fixture.ts';
 import { flatPool } from '../pools/served-pool.fixture.ts';
@@ -12,8 +14,11 @@ const pool = flatPool(1);
 const refusal = (code: number, message: string) => new RpcFailure('refused', message, { code, message });
 const behind = refusal(-32_000, 'header not found');
 
+/** How a read ends that does not end well at once. */
+type End = RpcFailure | ((signal: AbortSignal | undefined) => Promise<unknown>);
+
 /** A chain of two nodes, of which the first one gives head 5, and reads that end as `ends` says, else well. */
-async function openWorld(ends: readonly RpcFailure[]) {
+async function openWorld(ends: readonly End[]) {
   const endpoints = ['a', 'b'].map(
     (name) => new RpcEndpoint(`http://${name}`, { timeoutMs: 10, count: () => undefined }),
   );
@@ -30,9 +35,10 @@ async function openWorld(ends: readonly RpcFailure[]) {
   const reader = new PoolReader({
     target: { rpc: { endpoints } as never },
     answers: {
-      read: async (_, pools) => {
+      read: async ({ signal }, pools) => {
         const end = left.shift();
-        if (end) throw end;
+        if (end instanceof RpcFailure) throw end;
+        await end?.(signal);
         return pools.map(() => ({}));
       },
     },
@@ -60,6 +66,17 @@ test('a node that gives nothing of the head that it reports is paused', async ()
   const { a, read } = await openWorld([behind, behind]);
   await expect(read()).rejects.toBe(behind);
   expect(a.breaker.isOpen).toBe(true);
+});
+
+test('a process that stood still takes what nodes answered meanwhile, however long that was', async () => {
+  const { left, read } = await openWorld([]);
+  left.push(async (signal) => {
+    standStill(1_500);
+    // What nodes answered is taken in further turns.
+    for (let turn = 0; turn < 3; turn += 1) await nextTurn();
+    signal?.throwIfAborted();
+  });
+  expect((await read()).block.number).toBe(5n);
 });
 
 test('a limit of requests is no sign that a block is missing: it costs no other read, and no poll', async () => {

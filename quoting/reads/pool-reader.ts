@@ -7,6 +7,7 @@ import type { LogUnknownError } from '../../chain/unknown-errors.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { pause } from '../../runtime/pause.ts';
+import { withTimeLimit } from '../../runtime/time-limit.ts';
 import { batched, type Outcomes } from '../calls/batched.ts';
 import { decodePool, type PoolAnswers, type PoolRead, withDepth } from '../calls/decode-pool.ts';
 import type { HeadTracker } from '../heads/head-tracker.ts';
@@ -149,7 +150,7 @@ export class PoolReader {
     if (reads.length === 0) return { shown: block, answers: [] };
     const pools = reads.map(({ pool }) => pool);
     const part = new ShownPart(block);
-    const read = reader.read({ ...head, block: part.block, signal: AbortSignal.timeout(readTimeoutMs) }, pools);
+    const read = withTimeLimit(readTimeoutMs, (signal) => reader.read({ ...head, block: part.block, signal }, pools));
     const isAt = () => stateOf(part.shown) === stateOf(block);
     const answers = await shared.share(
       { kind: 'answers', block, pools: pools.map(({ address }) => address), isAt },

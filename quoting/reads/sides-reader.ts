@@ -3,6 +3,7 @@ import type { CurveSearch, SearchedCurve } from '../../protocol/curve-search.ts'
 import type { TradingSides } from '../../protocol/depth.ts';
 import type { LazyCurve } from '../../protocol/layout.ts';
 import { withinTransfers } from '../../protocol/transfers/transfer-limits.ts';
+import { withTimeLimit } from '../../runtime/time-limit.ts';
 import { batched } from '../calls/batched.ts';
 import type { GuardProber } from '../guards/guard-prober.ts';
 import type { GuardedCurve } from '../guards/unknown-guard-prober.ts';
@@ -80,8 +81,10 @@ export class SidesReader {
   async curve(context: ReadContext, prices: PriceSnapshot): Promise<FoundCurve | null> {
     const { pool, curve: source, limits, stopLoss } = prices;
     if (!source) return null;
-    const isComputed = typeof source === 'function';
-    const curve = isComputed ? source() : await this.#deps.searcher.find(this.#inTime(context), pool, source);
+    const curve =
+      typeof source === 'function'
+        ? source()
+        : await this.#inTime((signal) => this.#deps.searcher.find({ ...context, signal }, pool, source));
     return {
       curve,
       trading: withinTransfers(curve, await this.#withinGuards(context, { pool, curve, stopLoss }), limits),
@@ -93,15 +96,17 @@ export class SidesReader {
     const { bids, asks } = guarded.curve;
     const { kind } = guardPlan(guarded.pool);
     if (kind === 'none') return { bids: bids.levels, asks: asks.levels };
-    if (kind === 'probed') return this.#deps.prober.probe(this.#inTime(context), guarded);
+    if (kind === 'probed') {
+      return this.#inTime((signal) => this.#deps.prober.probe({ ...context, signal }, guarded));
+    }
     return this.#evaluate(context, guarded);
   }
 
   readonly #evaluate = batched((context: ReadContext, pools: readonly GuardedCurve[]) =>
-    this.#deps.prober.evaluate(this.#inTime(context), pools),
+    this.#inTime((signal) => this.#deps.prober.evaluate({ ...context, signal }, pools)),
   );
 
-  #inTime(context: ReadContext): ReadContext {
-    return { ...context, signal: AbortSignal.timeout(this.#deps.readTimeoutMs) };
+  #inTime<T>(read: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    return withTimeLimit(this.#deps.readTimeoutMs, read);
   }
 }

@@ -2,6 +2,8 @@ import { toHex } from 'viem';
 import { expect, test } from 'vitest';
 import type { ReportedHead } from '../../chain/chain-rpc.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
+import { nextTurn } from '../../runtime/next-turn.ts';
+import { standStill } from '../../runtime/stand-still.fixture.ts';
 import { flatPool } from '../pools/served-pool.fixture.ts';
 import { pricedAt, withOneLevel } from '../snapshot.fixture.ts';
 import { HeadReplacedError } from '../snapshot-error.ts';
@@ -14,7 +16,11 @@ const headAt = (number: number): ReportedHead => ({
 });
 
 /** A cache of a chain at a head, where a slow node is a failure for the request that called it. */
-const cacheAt = (head: ReportedHead, read: SnapshotCacheDeps['reader']['prices']) =>
+const cacheAt = (
+  head: ReportedHead,
+  read: SnapshotCacheDeps['reader']['prices'],
+  heads: Partial<SnapshotCacheDeps['heads']> = {},
+) =>
   new SnapshotCache({
     heads: {
       current: head,
@@ -23,6 +29,7 @@ const cacheAt = (head: ReportedHead, read: SnapshotCacheDeps['reader']['prices']
       head: async () => head,
       caughtUp: async () => true,
       isTooOld: () => false,
+      ...heads,
     },
     reader: { prices: read, depth: async (_, prices) => withOneLevel(prices) },
     waitTimeoutMs: 1_000,
@@ -34,6 +41,21 @@ const cacheAt = (head: ReportedHead, read: SnapshotCacheDeps['reader']['prices']
 
 const depthAt = async (cache: SnapshotCache, at: ReportedHead) =>
   (await cache.depths([POOL], { at })).get(POOL.address);
+
+test('a process that stood still takes the head that nodes gave meanwhile', async () => {
+  const head = headAt(1);
+  const { promise: polled, resolve: answer } = Promise.withResolvers<ReportedHead>();
+  const cache = cacheAt(head, async ({ block }) => pricedAt(1n, POOL, block), {
+    fresh: () => undefined,
+    head: () => polled,
+  });
+  const asked = cache.prices([POOL]);
+  await nextTurn();
+  standStill(1_500);
+  for (let turn = 0; turn < 3; turn += 1) await nextTurn();
+  answer(head);
+  expect((await asked).get(POOL.address)).toMatchObject({ status: 'healthy' });
+});
 
 test('a pool that was not read because the chain advanced has not failed', async () => {
   const read = async ({ block }: ReportedHead) => pricedAt(1n, POOL, block);

@@ -1,6 +1,7 @@
 import type { Address } from 'viem';
 import type { ReportedHead } from '../../chain/chain-rpc.ts';
 import { stateOf } from '../../chain/pending-state.ts';
+import { withTimeLimit } from '../../runtime/time-limit.ts';
 import type { Heads } from '../heads/heads.ts';
 import type { ServedPool } from '../pools/pool-directory.ts';
 import { BlockTooOldError, HeadReplacedError, isExhausted, SnapshotError } from '../snapshot-error.ts';
@@ -174,7 +175,9 @@ export class SnapshotCache implements ChainSnapshots {
 
   async #awaitHead(signal: AbortSignal | undefined): Promise<ReportedHead | SnapshotError> {
     const read = new CachedRead(this.#deps.heads.head());
-    await waitFor([{ read }], signal, this.#deps.readTimeoutMs);
+    await withTimeLimit(this.#deps.readTimeoutMs, (limit) =>
+      waitFor([{ read }], signal ? AbortSignal.any([signal, limit]) : limit),
+    );
     const head = read.settled ?? timedOut();
     return head instanceof SnapshotError ? this.#errorFor(head, true, signal) : head;
   }
