@@ -149,7 +149,9 @@ function chainsOf(chain: StreamChain, rpcUrl: string, wsUrl: string): object {
     blockTimeMs: BLOCK_PAUSE_MS,
     warmBudget: { callsPerMinute: 100_000 },
   }));
-  return { ...rest, chains: entries, stream: { connectionsPerAddress: 1_000 } };
+  // The proxy keeps calls while a block is mined: on a busy machine for seconds, after which no node would be asked.
+  const quotes = { ...rest.quotes, rpcTimeoutMs: 8_000 };
+  return { ...rest, chains: entries, quotes, stream: { connectionsPerAddress: 1_000 } };
 }
 
 /** Mines and records blocks; reorganisations happen between two of them. */
