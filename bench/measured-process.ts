@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { startOwnProcess } from '../local/services/own-process.ts';
+import { API_FLAGS, startOwnProcess } from '../local/services/own-process.ts';
 import { type ServiceProcess, startService } from '../local/services/service-process.ts';
 import { freePort } from '../runtime/free-port.ts';
 import { givePrecedence } from '../test/abuse/precedence.ts';
@@ -32,14 +32,14 @@ export interface MeasuredScript extends MeasuredProcess {
 
 export type HeldMemory = Pick<NodeJS.MemoryUsage, 'heapUsed' | 'external' | 'rss'>;
 
-/** @param source calls `serveMeasured`, which takes the task */
+/** Starts it as the API is started. @param source calls `serveMeasured`, which takes the task */
 export async function startMeasuredScript(source: URL, task: unknown = null): Promise<MeasuredScript> {
   const ports = /^\d+(?: \d+)*$/m;
   const startedAt = performance.now();
   const service = await startService({
     name: 'server',
     command: process.execPath,
-    args: ['--import', 'tsx', fileURLToPath(source)],
+    args: [...API_FLAGS, '--import', 'tsx', fileURLToPath(source)],
     env: { ...process.env, BENCH_TASK: JSON.stringify(task) },
     ready: ports,
   });

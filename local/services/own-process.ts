@@ -57,7 +57,7 @@ export function ownEnvironment(main: string, env: OwnProcessOptions['env']): Rec
 }
 
 /** As package.json, Dockerfile and docker-compose.yml have them; docs/build/decisions.md says why. */
-const API_FLAGS = ['--no-memory-reducer', '--heap-growing-percent=100'];
+export const API_FLAGS = ['--no-memory-reducer', '--heap-growing-percent=100'];
 const FLAGS: Readonly<Record<string, readonly string[]>> = {
   api: API_FLAGS,
   // The API again.
