@@ -53,8 +53,10 @@ export function chargedEdges(edges: BinEdges, charge: Charge, zeroForOne: boolea
 /** Takes exactly this output (0..available) from a bin. */
 export function fillExactOutput(slice: BinSlice, output: bigint): BinFill {
   const position = positionAfter(slice, output);
-  const net = cost(slice, slice.edges, output, position);
-  return { output, position, net, input: chargedInput(slice, output, position, net) };
+  const net = averageCost(output, barePaid(slice, slice.position), barePaid(slice, position));
+  if (slice.charge.on === 'net') return { output, position, net, input: inputOfNet(slice, net) };
+  const input = averageCost(output, chargedPaid(slice, slice.position), chargedPaid(slice, position));
+  return { output, position, net, input };
 }
 
 /** Takes all that a bin has. */
@@ -67,9 +69,8 @@ export function fillWhole(slice: BinSlice): BinFill {
  * of its output. Short of that the whole input is used: the pool keeps what exceeds the cost of the output.
  */
 export function fillExactInput(slice: BinSlice, input: bigint): BinFill {
-  const whole = fillWhole(slice);
-  if (whole.input <= input) return whole;
-  return { ...fillExactOutput(slice, largestAffordable(slice, input, whole.input)), input };
+  const output = largestAffordable(slice, input);
+  return output === slice.available ? fillWhole(slice) : { ...fillExactOutput(slice, output), input };
 }
 
 /**
@@ -81,7 +82,7 @@ export function fillAtLeast(slice: BinSlice, input: bigint): BinFill {
   if (whole.input <= input) return whole;
   const { lowerX64 } = slice.edges;
   const short = FEW + divCeil(FEW * input, minBigint(lowerX64, divCeil(Q128, lowerX64)));
-  const output = largestAffordable(slice, maxBigint(input - short, 0n), whole.input) - FEW;
+  const output = largestAffordable(slice, maxBigint(input - short, 0n)) - FEW;
   return { ...fillExactOutput(slice, maxBigint(output, 0n)), input };
 }
 
@@ -94,25 +95,24 @@ export function chargedPrice(slice: BinSlice, position: bigint): bigint {
   return withFee(bare, charge, zeroForOne);
 }
 
-function chargedInput(slice: BinSlice, output: bigint, position: bigint, net: bigint): bigint {
-  const { charge, zeroForOne } = slice;
-  if (charge.on === 'net') return net + shiftRightCeil(net * (charge.factorX64 - Q64), 64n);
-  if (charge.on === 'edges') return cost(slice, slice.chargedEdges, output, position);
-  const start = paidCeil(chargedPrice(slice, slice.position), zeroForOne);
-  return averageCost(output, start, paidCeil(chargedPrice(slice, position), zeroForOne));
-}
+/** Adds fees that act on the input. */
+const inputOfNet = ({ charge: { factorX64 } }: BinSlice, net: bigint): bigint =>
+  net + shiftRightCeil(net * (factorX64 - Q64), 64n);
+
+/** Input per output at a position, without fees. */
+const barePaid = ({ edges, zeroForOne }: BinSlice, position: bigint): bigint =>
+  paidCeil(priceAt(edges, position, zeroForOne), zeroForOne);
+
+/** Input per output at a position, with fees that act on edges or prices. */
+const chargedPaid = (slice: BinSlice, position: bigint): bigint =>
+  paidCeil(chargedPrice(slice, position), slice.zeroForOne);
 
 /** A price with the fees that act on it, rounded against the trader. */
 export function withFee(priceX64: bigint, { factorX64 }: Charge, zeroForOne: boolean): bigint {
   return zeroForOne ? (priceX64 * Q64) / factorX64 : shiftRightCeil(priceX64 * factorX64, 64n);
 }
 
-/** Cost of an output from the start of a slice to a position, with prices between these edges. */
-function cost({ zeroForOne, position }: BinSlice, edges: BinEdges, output: bigint, end: bigint): bigint {
-  const startPaidX64 = paidCeil(priceAt(edges, position, zeroForOne), zeroForOne);
-  return averageCost(output, startPaidX64, paidCeil(priceAt(edges, end, zeroForOne), zeroForOne));
-}
-
+/** Cost of an output between two prices, each as input per output. */
 function averageCost(output: bigint, startPaidX64: bigint, endPaidX64: bigint): bigint {
   return shiftRightCeil(output * ((startPaidX64 + endPaidX64 + 1n) >> 1n), 64n);
 }
@@ -142,15 +142,20 @@ function positionAfter({ zeroForOne, position, available }: BinSlice, output: bi
 const SECANTS = 6;
 
 /**
- * The largest output whose cost does not exceed the input, which must not pay for the whole bin. Costs never fall, so
- * any guess may begin the search; to bisect the whole bin would take several times as long.
- *
- * @param wholeCost of all that the bin has
+ * The largest output of a bin whose cost does not exceed the input (scaled, fees included). Costs never fall, so any
+ * guess may begin the search; to bisect the whole bin would take several times as long.
  */
-function largestAffordable(slice: BinSlice, input: bigint, wholeCost: bigint): bigint {
-  const { available } = slice;
-  const costOf = (output: bigint) => fillExactOutput(slice, output).input;
-  let [last, lastCost, guess, cost] = [0n, 0n, available, wholeCost];
+export function largestAffordable(slice: BinSlice, input: bigint): bigint {
+  const { available, charge, position } = slice;
+  const isOnNet = charge.on === 'net';
+  const paidAt = isOnNet ? barePaid : chargedPaid;
+  const startPaidX64 = paidAt(slice, position);
+  const costOf = (output: bigint) => {
+    const paid = averageCost(output, startPaidX64, paidAt(slice, positionAfter(slice, output)));
+    return isOnNet ? inputOfNet(slice, paid) : paid;
+  };
+  let [last, lastCost, guess, cost] = [0n, 0n, available, costOf(available)];
+  if (cost <= input) return available;
   for (let secant = 0; secant < SECANTS && cost !== lastCost; secant++) {
     const secantAt = guess + ((input - cost) * (guess - last)) / (cost - lastCost);
     const next = minBigint(maxBigint(secantAt, 0n), available);

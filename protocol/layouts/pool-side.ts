@@ -2,7 +2,7 @@ import type { PoolCurve, PoolSide } from '../curve.ts';
 import { MAX_INT128 } from '../fixed-point.ts';
 import { filledSwap, swapOutcome } from '../pool-errors.ts';
 import type { LayoutParts } from './create-adapter.ts';
-import { inputWithin, levelAtInput, levelsWithin, outputWithin } from './side-amounts.ts';
+import { inputWithin, levelsWithin, outputOf, outputWithin } from './side-amounts.ts';
 import { multipliers, type SideCurve, type Sides } from './side-curve.ts';
 import { stopLossLimit } from './stop-loss-limit.ts';
 import { mayErr } from './tolerance.ts';
@@ -25,7 +25,7 @@ export function poolSide(curve: SideCurve, { encode, amountOffset, gasLimit }: S
     levelsWithin: ({ most, level, filled }) => levelsWithin(curve, most, level, filledSwap(curve, filled)?.amountOut),
     inputWithin: (outputRaw) => inputWithin(curve, outputRaw),
     outputWithin: (limitX64) => outputWithin(curve, limitX64),
-    outputOf: mayErr(curve) ? null : (inputRaw) => levelAtInput(curve, inputRaw)?.cumulativeOutput ?? 0n,
+    outputOf: mayErr(curve) ? null : (inputRaw) => outputOf(curve, inputRaw),
     stopLossLimit: (mark, state) => stopLossLimit(curve, mark, state),
     swapGasLimit: gasLimit,
     simulation: (amountSpecified, trader) => encode(form, { zeroForOne, amountSpecified, quote: priced.quote, trader }),

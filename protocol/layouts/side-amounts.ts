@@ -3,8 +3,17 @@ import type { SwapAmounts } from '../curve.ts';
 import type { DepthLevel } from '../depth.ts';
 import { E8, maxBigint, minBigint } from '../fixed-point.ts';
 import { toRawCeil, toRawFloor, toScaled } from '../scaling.ts';
-import { fillAtLeast, fillExactInput, fillExactOutput, fillWhole } from './bin-fill.ts';
-import { E15, levelAfter, multipliers, partE8, raised, type SideCurve } from './side-curve.ts';
+import { fillAtLeast, fillExactInput, fillExactOutput, fillWhole, largestAffordable } from './bin-fill.ts';
+import {
+  E15,
+  levelAfter,
+  multipliers,
+  partE8,
+  raised,
+  rawOutputAfter,
+  type SideCurve,
+  type SideStep,
+} from './side-curve.ts';
 import { surely } from './tolerance.ts';
 
 const NOTHING = { cumulativeInput: 0n, cumulativeOutput: 0n };
@@ -16,10 +25,22 @@ const NOTHING = { cumulativeInput: 0n, cumulativeOutput: 0n };
  * @param fill how the bin in which the input ends fills it
  */
 export function levelAtInput(curve: SideCurve, inputRaw: bigint, fill = fillExactInput): DepthLevel | null {
+  const end = stepAtInput(curve, inputRaw);
+  return end && levelAfter(curve, end.step, fill(end.step.slice, end.rest));
+}
+
+/** The output (raw units) of {@link levelAtInput}, without its price; zero for a side without bins. */
+export function outputOf(curve: SideCurve, inputRaw: bigint): bigint {
+  const end = stepAtInput(curve, inputRaw);
+  return end ? rawOutputAfter(curve, end.step, largestAffordable(end.step.slice, end.rest)) : 0n;
+}
+
+/** The bin in which a swap of this input ends, and what of the input (scaled) is left for it; null without bins. */
+function stepAtInput(curve: SideCurve, inputRaw: bigint): { readonly step: SideStep; readonly rest: bigint } | null {
   const [multiplierIn] = multipliers(curve);
   const input = (toScaled(inputRaw, multiplierIn) * E15) / (E15 + curve.fees.marginE15);
   const step = curve.steps.findLast(({ inputBefore }) => inputBefore < input) ?? curve.steps[0];
-  return step === undefined ? null : levelAfter(curve, step, fill(step.slice, input - step.inputBefore));
+  return step === undefined ? null : { step, rest: input - step.inputBefore };
 }
 
 /**

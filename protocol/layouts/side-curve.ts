@@ -99,18 +99,24 @@ export function slicesFromCursor(priced: PricedPool, zeroForOne: boolean, fees: 
 }
 
 /** The level that ends with this fill of this bin. */
-export function levelAfter(side: Side, { slice, outputBefore, inputBefore }: SideStep, fill: BinFill): DepthLevel {
+export function levelAfter(side: Side, step: SideStep, fill: BinFill): DepthLevel {
+  const { slice, inputBefore } = step;
   const { fees, bestX64, zeroForOne } = side;
-  const [multiplierIn, multiplierOut] = multipliers(side);
-  const output = outputBefore + fill.output;
+  const [multiplierIn] = multipliers(side);
   const priceX64 = withEndFee(chargedPrice(slice, fill.position), fees.endFeeE8, zeroForOne);
   return {
     bin: slice.bin,
     priceX64,
-    cumulativeOutput: toRawFloor(output - partE8(output, fees.endFeeE8), multiplierOut),
+    cumulativeOutput: rawOutputAfter(side, step, fill.output),
     cumulativeInput: toRawCeil(raised(inputBefore + fill.input, fees), multiplierIn),
     priceImpactE6: distanceE6Floor(priceX64, bestX64),
   };
+}
+
+/** What a swap pays out, raw units, that ends with this output (scaled) of this bin. */
+export function rawOutputAfter(side: Side, { outputBefore }: SideStep, ofBin: bigint): bigint {
+  const output = outputBefore + ofBin;
+  return toRawFloor(output - partE8(output, side.fees.endFeeE8), multipliers(side)[1]);
 }
 
 export function raised(input: bigint, { marginE15 }: SideFees): bigint {
