@@ -49,7 +49,7 @@ export interface LiveHeadState {
   readonly announcedAt: number;
   readonly watchers: number;
   readonly suspendedUntil: number;
-  /** By digest, when sources last sent overrides: those that were sent in the last `RENEWED_MS`. */
+  /** By digest, when sources last sent overrides: at least those that were sent in the last `RENEWED_MS`. */
   readonly receivedAt: ReadonlyMap<string, number>;
   /** When a `time` is needed; null: never. */
   readonly wakeAt: number | null;
@@ -76,9 +76,13 @@ export function renewed(
   overrides: Pick<PendingState, 'digest' | 'receivedAt'> | undefined,
   now: number,
 ): LiveHeadState {
-  if (!overrides || before.receivedAt.get(overrides.digest) === overrides.receivedAt) return before;
-  const recent = [...before.receivedAt].filter(([, at]) => now - at < RENEWED_MS);
-  return { ...before, receivedAt: new Map([...recent, [overrides.digest, overrides.receivedAt]]) };
+  if (!overrides) return before;
+  const { digest, receivedAt } = overrides;
+  const known = before.receivedAt.get(digest);
+  if (known === receivedAt) return before;
+  const recent =
+    known === undefined ? [...before.receivedAt].filter(([, at]) => now - at < RENEWED_MS) : before.receivedAt;
+  return { ...before, receivedAt: new Map(recent).set(digest, receivedAt) };
 }
 
 /** When sources last sent the overrides of a block that was taken. */

@@ -19,6 +19,17 @@ export function setAt<T>(map: MutableSlotMap<T>, value: T, account: Address, slo
   else map.set(account, new Map([[slot, value]]));
 }
 
+/** Whether two maps have the same values at the same slots. */
+export function isSameMap<T>(one: SlotMap<T>, other: SlotMap<T>): boolean {
+  if (one.size !== other.size) return false;
+  for (const [account, slots] of one) {
+    const others = other.get(account);
+    if (others?.size !== slots.size) return false;
+    for (const [slot, value] of slots) if (others.get(slot) !== value) return false;
+  }
+  return true;
+}
+
 /** Adds values at slots that have none yet. @returns whether there was one to add */
 export function addMissing<T>(target: MutableSlotMap<T>, map: SlotMap<T>): boolean {
   let hasAdded = false;

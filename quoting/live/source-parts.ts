@@ -1,7 +1,16 @@
 import type { Address, Hex } from 'viem';
 import type { StateOverrides } from '../../chain/pending-state.ts';
 import { BOUNDS, type Frame, slotCount } from './frame.ts';
-import { addMissing, forEachShared, type MutableSlotMap, pick, type SlotMap, setAt, valueAt } from './slot-map.ts';
+import {
+  addMissing,
+  forEachShared,
+  isSameMap,
+  type MutableSlotMap,
+  pick,
+  type SlotMap,
+  setAt,
+  valueAt,
+} from './slot-map.ts';
 
 /** One venue's overrides, as a source last sent them. */
 export interface Part {
@@ -67,6 +76,7 @@ export const usedParts = (parts: readonly Part[], now: number, maxAgeMs: number)
  *    that of the venue that it names first.
  * 3. An override in whose place another one counts does so again only when its venue changes it, or the other one
  *    becomes equal: a venue that repeats an older one does not win, not even after the end of the newer one.
+ * 4. What a venue repeats is the same object as before.
  */
 export function nextParts(before: SourceParts, arrived: ArrivedFrame, maxAgeMs: number): SourceParts {
   const { frame, below, receivedAt, order } = arrived;
@@ -75,12 +85,24 @@ export function nextParts(before: SourceParts, arrived: ArrivedFrame, maxAgeMs: 
   const kept = isComplete ? [] : before.parts.filter(({ venue }) => !venues.has(venue));
   const counting = countingAt(venues, usedParts(kept, receivedAt, maxAgeMs));
   const parts = [...venues].toReversed().map(([venue, sent]): Part => {
-    const changed = count({ sent, last: last.get(venue), order }, counting);
-    return { receivedAt, order, venue, timestamp, sent, changed };
+    const before = last.get(venue);
+    const changed = count({ sent, last: before, order }, counting);
+    return {
+      receivedAt,
+      order,
+      venue,
+      timestamp,
+      sent: asBefore(sent, before?.sent),
+      changed: asBefore(changed, before?.changed),
+    };
   });
   const all = withinBounds([...kept, ...parts.toReversed()]).map((part) => withoutReplaced(part, counting));
   return { ...before, parts: all, isHeard: true };
 }
+
+/** A map, as the same object as before if it has the same values: what is made of it need not be made again. */
+const asBefore = <T>(map: SlotMap<T>, before: SlotMap<T> | undefined): SlotMap<T> =>
+  before && isSameMap(map, before) ? before : map;
 
 /** The overrides of other venues that count at the slots of a frame. */
 function countingAt(venues: Frame['venues'], others: readonly Part[]): MutableSlotMap<ChangedWord> {

@@ -1,7 +1,7 @@
 import type { Address, Hex } from 'viem';
 import { type PendingState, type StateOverrides, stateDigest } from '../../chain/pending-state.ts';
 import { addMissing, type MutableSlotMap, pick } from './slot-map.ts';
-import { noParts, type Part, type SourceParts, usedParts } from './source-parts.ts';
+import { noParts, type Part, type SourceName, type SourceParts, usedParts } from './source-parts.ts';
 
 /**
  * The merged overrides of a block that is being built, of which there is at least one. The time is from the newest of
@@ -19,8 +19,23 @@ export interface SourcedBlock {
   /** When it was sent last, and since when no lower block was. */
   readonly sentAt: number;
   readonly aloneSince: number;
-  /** What its sources were when they were merged last, and the result. */
-  readonly merged?: { readonly of: Sources; readonly overrides: PendingOverrides | undefined };
+  readonly merged?: MergedBlock;
+}
+
+/** A part, and the source that sent it. */
+interface SentPart {
+  readonly source: SourceName;
+  readonly part: Part;
+}
+
+/** What was merged last, and the result. */
+interface MergedBlock {
+  readonly of: Sources;
+  /** The parts that were young enough: that of the newest frame first. */
+  readonly parts: readonly SentPart[];
+  /** Which of them have an override in the result. */
+  readonly counting: readonly number[];
+  readonly overrides: PendingOverrides | undefined;
 }
 
 /** A block of which nothing was sent yet. @param below the block below, as far as it is known */
@@ -48,31 +63,56 @@ export function mergeBlock(block: SourcedBlock, now: number, maxAgeMs: number): 
   const { sources, merged } = block;
   const before = merged?.overrides;
   if (merged?.of === sources && !(before && now - before.receivedAt > maxAgeMs)) return block;
-  const used = sources.values().map((each) => ({ ...each, parts: usedParts(each.parts, now, maxAgeMs) }));
-  const overrides = merge(block.blockNumber, [...used]);
-  const isSame = overrides !== undefined && overrides.digest === before?.digest;
-  return {
-    ...block,
-    merged: { of: sources, overrides: isSame ? { ...before, receivedAt: overrides.receivedAt } : overrides },
-  };
+  const parts = partsOf(sources, now, maxAgeMs);
+  // Most frames repeat the one before.
+  const isRepeated = merged !== undefined && isRepeatOf(merged.parts, parts);
+  const { counting, content } = isRepeated
+    ? { counting: merged.counting, content: before }
+    : merge(block.blockNumber, parts);
+  const receivedAt = Math.min(...counting.flatMap((index) => parts[index]?.part.receivedAt ?? []));
+  const overrides = content?.digest === before?.digest ? before : content;
+  return { ...block, merged: { of: sources, parts, counting, overrides: overrides && { ...overrides, receivedAt } } };
 }
 
-function merge(blockNumber: bigint, sources: readonly SourceParts[]): PendingOverrides | undefined {
+function partsOf(sources: Sources, now: number, maxAgeMs: number): readonly SentPart[] {
+  const parts = [...sources.values()].flatMap(({ source, parts: sent }) =>
+    usedParts(sent, now, maxAgeMs).map((part) => ({ source, part })),
+  );
+  return parts.sort((one, other) => other.part.order - one.part.order);
+}
+
+/** Whether parts differ from those before at most by when they were sent. */
+const isRepeatOf = (before: readonly SentPart[], parts: readonly SentPart[]): boolean =>
+  before.length === parts.length &&
+  before.every(({ source, part }, index) => {
+    const other = parts[index];
+    return (
+      other?.source === source &&
+      other.part.venue === part.venue &&
+      other.part.timestamp === part.timestamp &&
+      other.part.sent === part.sent &&
+      other.part.changed === part.changed
+    );
+  });
+
+/** Merges parts, that of the newest frame first. @returns which of them count, and the result without its age */
+function merge(
+  blockNumber: bigint,
+  sent: readonly SentPart[],
+): { readonly counting: readonly number[]; readonly content?: Omit<PendingOverrides, 'receivedAt'> } {
   const overrides: MutableSlotMap<Hex> = new Map();
-  const newest = newestOverrides(partsOf(sources));
-  const used = newest.flatMap((each) => (addMissing(overrides, each.overrides) ? each.part : []));
-  if (used.length === 0) return undefined;
-  const receivedAt = Math.min(...used.map((part) => part.receivedAt));
-  const timestamp = used.find((part) => part.timestamp !== null)?.timestamp ?? null;
-  const republishing = sources.filter(({ source }) => source.republish === true);
+  const newest = newestOverrides(sent.map(({ part }) => part));
+  const counting = newest.flatMap((each, index) => (addMissing(overrides, each.overrides) ? index : []));
+  if (counting.length === 0) return { counting };
+  const timestamps = counting.map((index) => sent[index]?.part.timestamp);
+  const timestamp = timestamps.find((each) => each !== null) ?? null;
+  const republishing = sent.filter(({ source }) => source.republish === true);
   const republished = republishedOf(
-    republishing.length === sources.length ? newest : newestOverrides(partsOf(republishing)),
+    republishing.length === sent.length ? newest : newestOverrides(republishing.map(({ part }) => part)),
   );
   const content = { blockNumber, timestamp, overrides, republished };
-  return { ...content, digest: digestOf(content), receivedAt };
+  return { counting, content: { ...content, digest: digestOf(content) } };
 }
-
-const partsOf = (sources: readonly SourceParts[]): readonly Part[] => sources.flatMap(({ parts }) => parts);
 
 /** By venue, the newest first; undefined without any. */
 function republishedOf(newest: ReturnType<typeof newestOverrides>): PendingOverrides['republished'] {
@@ -86,14 +126,13 @@ function republishedOf(newest: ReturnType<typeof newestOverrides>): PendingOverr
 
 /**
  * Finds which overrides of each part count: those that are, at their slots, what changed last. Equal overrides count
- * together. The part of the newest frame comes first.
+ * together.
  */
 function newestOverrides(
   parts: readonly Part[],
 ): readonly { readonly part: Part; readonly overrides: StateOverrides }[] {
-  const ordered = parts.toSorted((one, other) => other.order - one.order);
   const newest: MutableSlotMap<{ readonly order: number; readonly word: Hex | undefined }> = new Map();
-  for (const { sent, changed } of ordered) {
+  for (const { sent, changed } of parts) {
     for (const [account, slots] of changed) {
       const [overrides, counting] = [sent.get(account), newest.get(account) ?? new Map()];
       newest.set(account, counting);
@@ -102,7 +141,7 @@ function newestOverrides(
       }
     }
   }
-  return ordered.map((part) => {
+  return parts.map((part) => {
     const counts = (word: Hex, account: Address, slot: Hex) =>
       part.changed.get(account)?.has(slot) === true && newest.get(account)?.get(slot)?.word === word;
     return { part, overrides: pick(part.sent, counts) };
