@@ -2,10 +2,12 @@ import { LRUCache } from 'lru-cache';
 import type { Address } from 'viem';
 import { type AccessList, readAccessList } from '../../chain/access-list.ts';
 import type { ChainRpc } from '../../chain/chain-rpc.ts';
+import type { StateOverrides } from '../../chain/pending-state.ts';
 import type { BlockRef } from '../../chain/read-context.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { OutageLog } from '../../runtime/outage-log.ts';
+import { perObject } from '../../runtime/per-object.ts';
 import { priceCall } from '../calls/probe-calls.ts';
 import type { ServedPool } from '../pools/pool-directory.ts';
 import type { StoredWord } from './slot-map.ts';
@@ -72,7 +74,7 @@ export class AccessLists {
   /** Whether the price of a pool is the same with and without the overrides. False also while that is not known. */
   isUntouched(pool: ServedPool, block: BlockRef): boolean {
     const known = this.#find(pool, block);
-    return known !== null && this.#deps.now() - known.checkedAt < CHECK_MS && touching(known.list, block) === '';
+    return known !== null && this.#deps.now() - known.checkedAt < CHECK_MS && touchedIn(known, block).name === '';
   }
 
   /**
@@ -82,14 +84,14 @@ export class AccessLists {
   touching(pool: ServedPool, block: BlockRef): string | null {
     const known = this.#find(pool, block);
     if (!known) return null;
-    const found = touching(known.list, block);
-    return known.isWhole || found === '' ? found : null;
+    const { name } = touchedIn(known, block);
+    return known.isWhole || name === '' ? name : null;
   }
 
   /** The overrides that the price of a pool reads; null: unknown. */
   words(pool: ServedPool, block: BlockRef): readonly StoredWord[] | null {
     const known = this.#find(pool, block);
-    return known?.isWhole ? touchedWords(known.list, block) : null;
+    return known?.isWhole ? touchedIn(known, block).words : null;
   }
 
   /** Notes that a read agreed with the list of a pool. */
@@ -140,24 +142,39 @@ export class AccessLists {
 
   #find(pool: ServedPool, { hash }: BlockRef): TrustedList | null {
     const known = this.#known.get(pool.address);
-    if (known?.pool !== pool || !known.list || this.#deps.now() - known.readAt >= LIST_MS) return null;
-    return known.isWhole || known.hash === hash ? { ...known, list: known.list } : null;
+    if (known?.pool !== pool || !isTrusted(known) || this.#deps.now() - known.readAt >= LIST_MS) return null;
+    return known.isWhole || known.hash === hash ? known : null;
   }
 }
 
-/** The overrides of storage in a list, as text. */
-const touching = (list: AccessList, block: BlockRef): string =>
-  touchedWords(list, block)
-    .map((word) => word.join(''))
-    .join();
+const isTrusted = (known: Known): known is TrustedList => known.list !== null;
 
-function touchedWords(list: AccessList, { pending }: BlockRef): readonly StoredWord[] {
+/** Overrides of storage in a list, and a text that names them: empty where there are none. */
+interface Touched {
+  readonly words: readonly StoredWord[];
+  readonly name: string;
+}
+
+const UNTOUCHED: Touched = { words: [], name: '' };
+
+/** Several steps of a read ask for each pool. */
+const touchedBy = perObject((overrides: StateOverrides) =>
+  perObject((list: AccessList): Touched => {
+    const words = touchedWords(list, overrides);
+    return { words, name: words.map((word) => word.join('')).join() };
+  }),
+);
+
+const touchedIn = ({ list }: TrustedList, { pending }: BlockRef): Touched =>
+  pending ? touchedBy(pending.overrides)(list) : UNTOUCHED;
+
+function touchedWords(list: AccessList, overrides: StateOverrides): readonly StoredWord[] {
   const found: StoredWord[] = [];
   for (const [account, slots] of list) {
-    const overrides = pending?.overrides.get(account);
-    if (!overrides) continue;
+    const ofAccount = overrides.get(account);
+    if (!ofAccount) continue;
     for (const slot of slots) {
-      const word = overrides.get(slot);
+      const word = ofAccount.get(slot);
       if (word !== undefined) found.push([account, slot, word]);
     }
   }
