@@ -122,11 +122,16 @@ test.each([
   expect(() => decodeBoundedCalls(answer, 2)).toThrow();
 });
 
-test('a call is packed as the code unpacks it', () => {
-  const one = { target: TARGET, data: '0xc0ffee', likelyGas: 1, gasLimit: 3_000_000, keptBytes: 64 } as const;
-  const packed = concatHex([TARGET, numberToHex(3_000_000, { size: 4 }), '0x40', '0x0003', '0xc0ffee']);
-  const [bytes, calls] = [68n, packed];
-  const args = encodeAbiParameters(parseAbiParameters('uint256, bytes'), [bytes, calls]);
-  expect(encodeBoundedCalls([one])).toBe(concatHex([BOUNDED_CALLS_CODE, args]));
+// Bytes of calldata: those of the call fill 30 bytes, one word, and two.
+test.each([3, 5, 37])('calls with %s bytes of calldata are packed as the code unpacks them', (count) => {
+  const data: Hex = `0x${'c0'.repeat(count)}`;
+  const one = { target: TARGET, data, likelyGas: 1, gasLimit: 3_000_000, keptBytes: 64 } as const;
+  const limit = numberToHex(3_000_000, { size: 4 });
+  const packed = concatHex([TARGET, limit, '0x40', numberToHex(count, { size: 2 }), data]);
+  for (const times of [0, 1, 3]) {
+    const calls = concatHex(Array.from({ length: times }, () => packed));
+    const args = encodeAbiParameters(parseAbiParameters('uint256, bytes'), [BigInt(68 * times), calls]);
+    expect(encodeBoundedCalls(Array.from({ length: times }, () => one))).toBe(concatHex([BOUNDED_CALLS_CODE, args]));
+  }
   expect(callBytes(one)).toBe(size(packed));
 });

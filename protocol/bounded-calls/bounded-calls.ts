@@ -1,4 +1,4 @@
-import { type Address, encodeDeployData, type Hex, parseAbi, size } from 'viem';
+import { type Address, type Hex, size } from 'viem';
 import { bytesAt, wordAt } from '../abi-words.ts';
 import { BOUNDED_CALLS_CODE } from './bounded-calls-code.ts';
 
@@ -48,7 +48,6 @@ export interface BoundedAnswer {
   readonly results: readonly (BoundedResult | null)[];
 }
 
-const codeAbi = parseAbi(['constructor(uint256 answerBytes, bytes calls)']);
 const WORD_BYTES = 32;
 /** Offset of the results in an answer, bytes: behind the words of chain, block, time and the offset itself. */
 const RESULTS_AT = 128n;
@@ -64,15 +63,20 @@ export const callBytes = ({ data }: BoundedCall): number => CALL_HEADER_BYTES + 
 /** Bytes that a call adds to the answer, at most. */
 export const answerBytes = ({ keptBytes }: BoundedCall): number => RESULT_HEADER_BYTES + keptBytes;
 
-/** Encodes the data of an `eth_call` without address that runs these calls, as `BoundedCalls.sol` describes. */
+/**
+ * Encodes the data of an `eth_call` without address that runs these calls, as `BoundedCalls.sol` describes: behind the
+ * code its arguments, `uint256 answerBytes, bytes calls`. It avoids viem's codec, as {@link decodeBoundedCalls} does.
+ */
 export function encodeBoundedCalls(calls: readonly BoundedCall[]): Hex {
   const packed = calls.map(({ target, data, gasLimit, keptBytes }) => {
     const head = digits(gasLimit, 4) + digits(keptBytes, 1) + digits(size(data), 2);
     return `${target.slice(2)}${head}${data.slice(2)}`;
   });
   const bytes = calls.reduce((sum, call) => sum + answerBytes(call), 0);
-  const args = [BigInt(bytes), `0x${packed.join('')}`] as const;
-  return encodeDeployData({ abi: codeAbi, bytecode: BOUNDED_CALLS_CODE, args });
+  const text = packed.join('');
+  const args = [bytes, 2 * WORD_BYTES, text.length / 2].map((value) => digits(value, WORD_BYTES));
+  const words = Math.ceil(text.length / (2 * WORD_BYTES));
+  return `${BOUNDED_CALLS_CODE}${args.join('')}${text.padEnd(2 * WORD_BYTES * words, '0')}`;
 }
 
 /**
