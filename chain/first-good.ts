@@ -25,7 +25,7 @@ export async function firstGood<T>(
   { signal, outage }: { readonly signal: AbortSignal | undefined; readonly outage: NodeOutage | undefined },
 ): Promise<T> {
   const startedAt = performance.now();
-  let last = allPaused();
+  let failure: RpcFailure | undefined;
   for (const endpoint of endpoints) {
     try {
       const result = await throughBreaker(endpoint, attempt);
@@ -33,9 +33,10 @@ export async function firstGood<T>(
       return result;
     } catch (error) {
       if (!(error instanceof RpcFailure)) throw error;
-      last = moreTelling(last, error);
+      failure = moreTelling(failure ?? allPaused(), error);
     }
   }
+  const last = failure ?? allPaused();
   const isLate = isTimeout(signal) && performance.now() - startedAt >= MIN_WAIT_MS;
   const isDown = last.isNodeFault || last.code === 'paused';
   if (isDown || isLate) outage?.failed(last);
