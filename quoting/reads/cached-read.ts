@@ -1,5 +1,5 @@
 import { RpcFailure } from '../../chain/rpc-failure.ts';
-import { pause } from '../../runtime/pause.ts';
+import { withTimeout } from '../../runtime/with-timeout.ts';
 import { HeadReplacedError, SnapshotError } from '../snapshot-error.ts';
 
 /** A read that several requests wait for. */
@@ -34,21 +34,15 @@ export async function waitFor(
   signal: AbortSignal | undefined,
   limitMs?: number,
 ): Promise<void> {
-  // Ends timer and listener with the wait: those of thousands of requests would stay for seconds.
-  const done = new AbortController();
-  const limits: Promise<unknown>[] = [];
-  if (signal) limits.push(aborted(signal, done.signal));
-  if (limitMs !== undefined) limits.push(pause(limitMs, done.signal));
-  await Promise.race([Promise.all(shared.map(({ read }) => read.outcome)), ...limits]);
-  // Without a reason it would make an error, with its stack.
-  done.abort('settled');
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const end = () => resolve();
+  signal?.addEventListener('abort', end, { once: true });
+  if (signal?.aborted) end();
+  void Promise.all(shared.map(({ read }) => read.outcome)).then(end);
+  await (limitMs === undefined ? promise : withTimeout(promise, limitMs).catch(end));
+  // The listeners of thousands of requests would stay for seconds.
+  signal?.removeEventListener('abort', end);
 }
-
-const aborted = (signal: AbortSignal, done: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener('abort', () => resolve(), { once: true, signal: done });
-  });
 
 export const timedOut = () => {
   const cause = new RpcFailure('timeout', 'nodes did not answer in time');
