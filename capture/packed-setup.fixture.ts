@@ -2,7 +2,6 @@ import pg from 'pg';
 import { openChainRpc } from '../chain/chain-rpc.ts';
 import { CallBudget } from '../chain/read-schedule/call-budget.ts';
 import { type ChainConfig, MULTICALL3 } from '../config/chains-schema.ts';
-import { migrate } from '../db/migrate.ts';
 import type { Anvil } from '../devnet/anvil.ts';
 import { loadArtifact } from '../devnet/artifacts.ts';
 import {
@@ -12,7 +11,7 @@ import {
   startPackedSetup,
 } from '../devnet/packed/random-pool.fixture.ts';
 import type { PackedVariant } from '../devnet/packed/variants.ts';
-import { createDatabase } from '../test/harness/database.ts';
+import { createMigratedDatabase } from '../test/harness/database.ts';
 import { createOnchainTables } from '../test/harness/onchain-tables.ts';
 import { openSeeder, seedPools } from '../test/harness/seed-pools.ts';
 import { createStorageCapture } from './pool-storage/capture-storage.ts';
@@ -32,12 +31,11 @@ export interface CapturedSetup {
 
 export async function startCapturedSetup(variant: PackedVariant | undefined): Promise<CapturedSetup> {
   if (variant === undefined) throw new Error('no variant');
-  const [setup, created] = await Promise.all([startPackedSetup(variant), createDatabase()]);
+  const [setup, created] = await Promise.all([startPackedSetup(variant), createMigratedDatabase()]);
   const { deployedBytecode: bytecode } = loadArtifact('Multicall3');
   await setup.chain.client.setCode({ address: MULTICALL3, bytecode });
   const database = new pg.Pool({ connectionString: created.url, max: 2 });
   database.on('error', () => undefined); // Dropping the database ends its sessions.
-  await migrate(created.url);
   await createOnchainTables(database);
   return {
     setup,

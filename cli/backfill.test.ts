@@ -6,20 +6,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { migrate } from '../db/migrate.ts';
 import { readRepairs } from '../indexer/backfill/repair.ts';
 import { backfill, killLeftCommands } from '../test/backfill/backfill-world.ts';
-import { createDatabase } from '../test/harness/database.ts';
+import { createMigratedDatabase } from '../test/harness/database.ts';
 import { createOnchainTables, ONCHAIN_SCHEMA } from '../test/harness/onchain-tables.ts';
 import { startedWorld } from '../test/harness/open-world.ts';
 
-const home = startedWorld(createDatabase);
+const home = startedWorld(createMigratedDatabase);
 let folder: string;
 let hangingNode: Server;
 let world: { readonly databaseUrl: string; readonly chainsFile: string };
 
 beforeAll(async () => {
-  await migrate(home.url);
   folder = await mkdtemp(join(tmpdir(), 'backfill-'));
   hangingNode = createServer(() => undefined).listen(0, '127.0.0.1');
   await once(hangingNode, 'listening');

@@ -2,9 +2,8 @@ import { execa } from 'execa';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { findKey, keyIdOf } from '../db/api-keys.ts';
-import { migrate } from '../db/migrate.ts';
 import { ownEnvironment, ownMain } from '../local/services/own-process.ts';
-import { createDatabase } from '../test/harness/database.ts';
+import { createMigratedDatabase } from '../test/harness/database.ts';
 import { createOnchainTables, setIndexedBlock } from '../test/harness/onchain-tables.ts';
 import { startedWorld } from '../test/harness/open-world.ts';
 
@@ -14,11 +13,10 @@ vi.setConfig({ testTimeout: 180_000 });
 const ADMIN = '0x00000000000000000000000000000000000000Aa';
 const POOL = '0x00000000000000000000000000000000000000bb';
 
-const database = startedWorld(createDatabase);
+const database = startedWorld(createMigratedDatabase);
 let client: pg.Pool;
 
 beforeAll(async () => {
-  await migrate(database.url);
   client = new pg.Pool({ connectionString: database.url, max: 2 });
   await createOnchainTables(client);
 });

@@ -1,10 +1,9 @@
 import pg from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { serveSchema } from '../indexer/publication/live-views.ts';
-import { createDatabase, type TestDatabase } from '../test/harness/database.ts';
+import { createMigratedDatabase, type TestDatabase } from '../test/harness/database.ts';
 import { createOnchainTables, ONCHAIN_SCHEMA } from '../test/harness/onchain-tables.ts';
 import { waitForIndex } from './first-index.ts';
-import { migrate } from './migrate.ts';
 
 /** So long that no poll comes in a test. */
 const NEVER_MS = 3_600_000;
@@ -15,8 +14,7 @@ let isFound: boolean;
 let stopping: AbortController;
 
 beforeEach(async () => {
-  home = await createDatabase();
-  await migrate(home.url);
+  home = await createMigratedDatabase();
   database = new pg.Pool({ connectionString: home.url, max: 3 });
   database.on('error', () => undefined);
   isFound = false;

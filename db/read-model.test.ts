@@ -1,18 +1,16 @@
 import { readFileSync } from 'node:fs';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createDatabase } from '../test/harness/database.ts';
+import { createMigratedDatabase } from '../test/harness/database.ts';
 import { createOnchainTables, publishLiveViews, setIndexedBlock } from '../test/harness/onchain-tables.ts';
 import { startedWorld } from '../test/harness/open-world.ts';
 import { publicQueries } from '../test/harness/public-queries.ts';
-import { migrate } from './migrate.ts';
 
-const database = startedWorld(createDatabase);
+const database = startedWorld(createMigratedDatabase);
 let client: pg.Client;
 let views: readonly string[];
 
 beforeAll(async () => {
-  await migrate(database.url);
   client = new pg.Client({ connectionString: database.url });
   await client.connect();
   await createOnchainTables(client);

@@ -1,10 +1,9 @@
 import { sql } from 'drizzle-orm';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createDatabase } from '../test/harness/database.ts';
+import { createMigratedDatabase } from '../test/harness/database.ts';
 import { startedWorld } from '../test/harness/open-world.ts';
 import { seedAddress } from '../test/harness/seed-pools.ts';
-import { migrate } from './migrate.ts';
 import { queriesOn } from './query-builder.ts';
 import { poolClassifications, priceHealth } from './schema/operator.ts';
 import { deletePools, insertRows, upsertRows } from './write-rows.ts';
@@ -12,10 +11,9 @@ import { deletePools, insertRows, upsertRows } from './write-rows.ts';
 const KEY = { key: ['chainId', 'pool'] } as const;
 const [POOL, OTHER] = [seedAddress(1), seedAddress(2)];
 
-const database = startedWorld(createDatabase);
+const database = startedWorld(createMigratedDatabase);
 let client: pg.Pool;
 beforeAll(async () => {
-  await migrate(database.url);
   client = new pg.Pool({ connectionString: database.url, max: 1 });
 });
 beforeEach(() => client.query('TRUNCATE operator.pool_classification, operator.price_health'));

@@ -3,8 +3,7 @@ import { Hono } from 'hono';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { writePools, writeWindows } from '../../capture/listing/write-listing.ts';
-import { migrate } from '../../db/migrate.ts';
-import { createDatabase } from '../../test/harness/database.ts';
+import { createMigratedDatabase } from '../../test/harness/database.ts';
 import { mountHandlers } from '../../test/harness/mount-handlers.ts';
 import { startedWorld } from '../../test/harness/open-world.ts';
 import { runs } from '../../test/harness/property-seed.ts';
@@ -23,12 +22,11 @@ import {
 import { anyQuery, anyScope, isReleaseKnown, matching, type Query, type Scope } from './listing-queries.fixture.ts';
 import { metadataResource } from './metadata.ts';
 
-const database = startedWorld(createDatabase);
+const database = startedWorld(createMigratedDatabase);
 let client: pg.Pool;
 let app: Hono;
 
 beforeAll(async () => {
-  await migrate(database.url);
   client = new pg.Pool({ connectionString: database.url, max: 2 });
   await writePools(
     client,

@@ -6,10 +6,9 @@ import { Registry } from 'prom-client';
 import { keccak256 } from 'viem';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { type Database, openDatabase } from '../../db/connection.ts';
-import { migrate } from '../../db/migrate.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { connectQueueing } from '../../runtime/redis-connections.ts';
-import { createDatabase, type TestDatabase } from '../../test/harness/database.ts';
+import { createMigratedDatabase, type TestDatabase } from '../../test/harness/database.ts';
 import { createRedisDatabase, type TestRedis } from '../../test/harness/redis.ts';
 import { eventually } from '../../test/pamm/eventually.ts';
 import { submissionOf } from '../../test/pamm/sample-updates.ts';
@@ -38,8 +37,7 @@ let redis: Redis;
 let database: Database;
 
 beforeAll(async () => {
-  [postgres, redisDatabase] = await Promise.all([createDatabase(), createRedisDatabase()]);
-  await migrate(postgres.url);
+  [postgres, redisDatabase] = await Promise.all([createMigratedDatabase(), createRedisDatabase()]);
   redis = new Redis(redisDatabase.url);
   database = openDatabase(postgres.url, 'ptd_builders', logger, { max: 2 });
 });

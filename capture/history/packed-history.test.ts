@@ -4,7 +4,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openChainRpc } from '../../chain/chain-rpc.ts';
 import { type ChainConfig, DeploymentConfig, HistoryConfig, MULTICALL3 } from '../../config/chains-schema.ts';
 import { writeTradeMinutes } from '../../db/history/trade-minutes.ts';
-import { migrate } from '../../db/migrate.ts';
 import { sendSwap } from '../../devnet/actions.ts';
 import { loadArtifact } from '../../devnet/artifacts.ts';
 import { packedPoolEvents } from '../../devnet/packed/abi.ts';
@@ -13,7 +12,7 @@ import { type MarketPool, ONE, PackedMarket, quoteAround } from '../../devnet/pa
 import { setQuote } from '../../devnet/packed/providers.ts';
 import { packedVariant } from '../../devnet/packed/variants.ts';
 import { swap as swapTable } from '../../indexer/ponder.schema.ts';
-import { createDatabase, type TestDatabase } from '../../test/harness/database.ts';
+import { createMigratedDatabase, type TestDatabase } from '../../test/harness/database.ts';
 import { createOnchainTables, setIndexedBlock } from '../../test/harness/onchain-tables.ts';
 import { openSeeder, type Seeder, seedPools, seedToken } from '../../test/harness/seed-pools.ts';
 import { DISTANCES, depthByTrying, pricesOf } from '../../test/quotes/depth-by-trying.ts';
@@ -34,13 +33,12 @@ describe.each(['sumOnEdges', 'sumOnPrice'] as const)('packed pools that charge b
   let config: ChainConfig;
 
   beforeAll(async () => {
-    [market, testDatabase] = await Promise.all([PackedMarket.open(packedVariant(rule)), createDatabase()]);
+    [market, testDatabase] = await Promise.all([PackedMarket.open(packedVariant(rule)), createMigratedDatabase()]);
     const { chain, deployment } = market.setup;
     const { deployedBytecode: bytecode } = loadArtifact('Multicall3');
     await chain.client.setCode({ address: MULTICALL3, bytecode });
     database = new pg.Pool({ connectionString: testDatabase.url, max: 2 });
     database.on('error', () => undefined); // Dropping the database ends its sessions.
-    await migrate(testDatabase.url);
     await createOnchainTables(database);
     seeder = openSeeder(testDatabase.url);
     const { chainId } = chain;

@@ -5,7 +5,6 @@ import { openChainRpc } from '../../chain/chain-rpc.ts';
 import { CallBudget } from '../../chain/read-schedule/call-budget.ts';
 import { unknownErrorLog } from '../../chain/unknown-errors.ts';
 import { DeploymentConfig, MULTICALL3 } from '../../config/chains-schema.ts';
-import { migrate } from '../../db/migrate.ts';
 import { loadArtifact } from '../../devnet/artifacts.ts';
 import { deployContract } from '../../devnet/deploy.ts';
 import { takenBack } from '../../devnet/dev-chain.ts';
@@ -16,7 +15,7 @@ import { packedVariant } from '../../devnet/packed/variants.ts';
 import { type ExtensionSpec, velocityExtension } from '../../devnet/pools.ts';
 import { poolExtension } from '../../indexer/ponder.schema.ts';
 import type { ClosedSides } from '../../quoting/calls/pool-price.ts';
-import { createDatabase, type TestDatabase } from '../../test/harness/database.ts';
+import { createMigratedDatabase, type TestDatabase } from '../../test/harness/database.ts';
 import { createOnchainTables } from '../../test/harness/onchain-tables.ts';
 import { openSeeder, seedPools, seedToken } from '../../test/harness/seed-pools.ts';
 import { packedApi } from '../../test/quotes/packed-world.ts';
@@ -53,12 +52,11 @@ describe.each([
   beforeAll(async () => {
     [market, testDatabase] = await Promise.all([
       PackedMarket.open({ ...packedVariant(rule), zeroAmounts }),
-      createDatabase(),
+      createMigratedDatabase(),
     ]);
     const { deployedBytecode: bytecode } = loadArtifact('Multicall3');
     await market.setup.chain.client.setCode({ address: MULTICALL3, bytecode });
     database = new pg.Pool({ connectionString: testDatabase.url, max: 2 });
-    await migrate(testDatabase.url);
     await createOnchainTables(database);
   });
 

@@ -2,8 +2,7 @@ import pg from 'pg';
 import type { Address } from 'viem';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ChainRpc } from '../../chain/chain-rpc.ts';
-import { migrate } from '../../db/migrate.ts';
-import { createDatabase, type TestDatabase } from '../../test/harness/database.ts';
+import { createMigratedDatabase, type TestDatabase } from '../../test/harness/database.ts';
 import { createOnchainTables } from '../../test/harness/onchain-tables.ts';
 import { listIndexSchemas } from '../publication/index-schemas.ts';
 import { serveSchema } from '../publication/live-views.ts';
@@ -19,8 +18,7 @@ let home: TestDatabase;
 let database: pg.Pool;
 
 beforeEach(async () => {
-  home = await createDatabase();
-  await migrate(home.url);
+  home = await createMigratedDatabase();
   database = new pg.Pool({ connectionString: home.url, max: 4 });
   await createIndex('onchain_1');
 });

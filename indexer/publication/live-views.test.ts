@@ -1,8 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { migrate } from '../../db/migrate.ts';
 import { servedSchema } from '../../db/served-schema.ts';
-import { createDatabase } from '../../test/harness/database.ts';
+import { createMigratedDatabase } from '../../test/harness/database.ts';
 import { createOnchainTables } from '../../test/harness/onchain-tables.ts';
 import { startedWorld } from '../../test/harness/open-world.ts';
 import { openSeeder, seedAddress, seedPools, seedToken, TOKEN0, TOKEN1 } from '../../test/harness/seed-pools.ts';
@@ -11,11 +10,10 @@ import { ReadModelMismatchError, serveSchema, ViewsBusyError } from './live-view
 const POOL = seedAddress(0xb0);
 const SCHEMAS = ['onchain_1', 'onchain_2'] as const;
 
-const home = startedWorld(createDatabase);
+const home = startedWorld(createMigratedDatabase);
 let database: pg.Pool;
 
 beforeAll(async () => {
-  await migrate(home.url);
   database = new pg.Pool({ connectionString: home.url, max: 12 });
   for (const schema of SCHEMAS) await createIndex(schema);
 });
@@ -109,8 +107,7 @@ test('which index serves is read off the views', async () => {
 });
 
 test('a database without an index serves none', async () => {
-  const empty = await createDatabase();
-  await migrate(empty.url);
+  const empty = await createMigratedDatabase();
   const client = new pg.Pool({ connectionString: empty.url });
   expect(await servedSchema(client)).toBeNull();
   await client.end();

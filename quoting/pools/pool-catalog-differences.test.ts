@@ -4,9 +4,8 @@ import type { Address } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parseChainsFile } from '../../config/load-chains.ts';
 import { type Database, openDatabase } from '../../db/connection.ts';
-import { migrate } from '../../db/migrate.ts';
 import { createLogger } from '../../runtime/logger.ts';
-import { createDatabase } from '../../test/harness/database.ts';
+import { createMigratedDatabase } from '../../test/harness/database.ts';
 import { createOnchainTables, publishLiveViews, setIndexedBlock } from '../../test/harness/onchain-tables.ts';
 import { startedWorld } from '../../test/harness/open-world.ts';
 import { runs } from '../../test/harness/property-seed.ts';
@@ -46,7 +45,7 @@ const UNDOABLE = 480;
 /** By index and chain. */
 const heads = new Map<string, number>();
 
-const home = startedWorld(createDatabase);
+const home = startedWorld(createMigratedDatabase);
 let database: Database;
 let other: Database;
 let client: pg.Client;
@@ -54,7 +53,6 @@ let seeders: readonly Seeder[];
 let followed: Followed;
 
 beforeAll(async () => {
-  await migrate(home.url);
   client = new pg.Client({ connectionString: home.url });
   await client.connect();
   for (const schema of INDEXES) await createOnchainTables(client, schema);

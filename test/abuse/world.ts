@@ -4,12 +4,11 @@ import pg from 'pg';
 import type { Address } from 'viem';
 import { LIMIT_CLASSES } from '../../config/limits-schema.ts';
 import { issueApiKey, revokeApiKey } from '../../db/api-keys.ts';
-import { migrate } from '../../db/migrate.ts';
 import type { PackedDeployment } from '../../devnet/packed/deploy.ts';
 import { startOwnProcess } from '../../local/services/own-process.ts';
 import { createTempFolder } from '../../local/services/temp-folder.ts';
 import { PROJECT_ROOT } from '../../runtime/project-root.ts';
-import { createDatabase } from '../harness/database.ts';
+import { createMigratedDatabase } from '../harness/database.ts';
 import { createOnchainTables } from '../harness/onchain-tables.ts';
 import { createRedisDatabase } from '../harness/redis.ts';
 import { eventually } from '../pamm/eventually.ts';
@@ -46,12 +45,11 @@ export async function startAbuseWorld(): Promise<AbuseWorld> {
   // What is open ends, the last one first, also where something after it does not start.
   await using opened = new AsyncDisposableStack();
   const world = opened.adopt(await startQuoteWorld(CHAIN), ({ stop }) => stop());
-  const database = opened.adopt(await createDatabase(), ({ drop }) => drop());
+  const database = opened.adopt(await createMigratedDatabase(), ({ drop }) => drop());
   const redis = opened.adopt(await createRedisDatabase('pamm'), ({ drop }) => drop());
   const folder = opened.adopt(await createTempFolder('abuse'), ({ remove }) => remove());
   const client = opened.adopt(new pg.Pool({ connectionString: database.url, max: 2 }), (pool) => pool.end());
   client.on('error', () => undefined); // Dropping the database ends its sessions.
-  await migrate(database.url);
   await createOnchainTables(client);
   const market = await createMarket(world);
   await seedMarket(world, database.url, client, market);

@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
-import { migrate } from '../../db/migrate.ts';
 import { startAnvil } from '../../devnet/anvil.ts';
 import { buildChainsFile, type ServedChain } from '../../devnet/chains-config.ts';
 import { connectNode } from '../../devnet/json-rpc.ts';
@@ -14,7 +13,7 @@ import { createTraffic, type Traffic } from '../../devnet/traffic.ts';
 import { ownEnvironment, ownMain } from '../../local/services/own-process.ts';
 import { createTempFolder } from '../../local/services/temp-folder.ts';
 import { PROJECT_ROOT } from '../../runtime/project-root.ts';
-import { createDatabase } from '../harness/database.ts';
+import { createMigratedDatabase } from '../harness/database.ts';
 
 const CHAINS = [
   { chainId: 31337, name: 'devnet-a', kind: 'ethereum' },
@@ -37,10 +36,9 @@ export interface BackfillWorld {
 export async function startBackfillWorld(actions: number): Promise<BackfillWorld> {
   // What is open ends, the last one first, also where something after it does not start.
   await using opened = new AsyncDisposableStack();
-  const home = opened.adopt(await createDatabase(), ({ drop }) => drop());
+  const home = opened.adopt(await createMigratedDatabase(), ({ drop }) => drop());
   const folder = opened.adopt(await createTempFolder('backfill'), ({ remove }) => remove());
   const chains = await Promise.all(CHAINS.map((chain) => startChain(opened, chain, actions)));
-  await migrate(home.url);
   const [first, second] = chains;
   if (first === undefined || second === undefined) throw new Error('no chains');
   const secondNode = opened.adopt(await startRpcProxy(second.url), ({ stop }) => stop());

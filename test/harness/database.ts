@@ -1,7 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { inject } from 'vitest';
+import { migrate } from '../../db/migrate.ts';
 
+/** What {@link createMigratedDatabase} copies: no session may use it. */
+const MIGRATED = 'migrated';
 /** SQLSTATE. Postgres waits five seconds for sessions to end before it says so. */
 const OBJECT_IN_USE = '55006';
 
@@ -13,28 +16,55 @@ export interface TestDatabase {
 
 /** An empty database of the run's Postgres, for one test file. */
 export async function createDatabase(): Promise<TestDatabase> {
-  const name = `test_${randomBytes(8).toString('hex')}`;
-  await administer(`CREATE DATABASE ${name}`);
-  const url = new URL(inject('postgresUrl'));
-  url.pathname = `/${name}`;
-  return { url: url.href, drop: () => drop(name) };
+  const name = newName();
+  await administer(inject('postgresUrl'), [`CREATE DATABASE ${name}`]);
+  return testDatabase(name);
 }
+
+/** The same with all that migrations make, copied in a tenth of the time that they take. */
+export async function createMigratedDatabase(): Promise<TestDatabase> {
+  const name = newName();
+  await administer(inject('postgresUrl'), [
+    `CREATE DATABASE ${name} TEMPLATE ${MIGRATED}`,
+    // All but the privileges on a database is copied with it.
+    `UPDATE pg_database SET datacl = migrated.datacl FROM pg_database migrated
+     WHERE migrated.datname = '${MIGRATED}' AND pg_database.datname = '${name}'`,
+  ]);
+  return testDatabase(name);
+}
+
+/** Makes what {@link createMigratedDatabase} copies. @param postgresUrl of the run's superuser */
+export async function migrateTemplate(postgresUrl: string): Promise<void> {
+  await administer(postgresUrl, [`CREATE DATABASE ${MIGRATED}`]);
+  await migrate(urlOf(postgresUrl, MIGRATED));
+  await administer(postgresUrl, [`ALTER DATABASE ${MIGRATED} ALLOW_CONNECTIONS false`]);
+}
+
+const newName = () => `test_${randomBytes(8).toString('hex')}`;
+
+const testDatabase = (name: string): TestDatabase => ({
+  url: urlOf(inject('postgresUrl'), name),
+  drop: () => drop(name),
+});
+
+const urlOf = (postgresUrl: string, name: string) => Object.assign(new URL(postgresUrl), { pathname: `/${name}` }).href;
 
 /** Sessions that are just ending are left to end: a client that is cut off meanwhile reports an error to nobody. */
 async function drop(name: string): Promise<void> {
+  const url = inject('postgresUrl');
   try {
-    await administer(`DROP DATABASE IF EXISTS ${name}`);
+    await administer(url, [`DROP DATABASE IF EXISTS ${name}`]);
   } catch (error) {
     if (!(error instanceof pg.DatabaseError && error.code === OBJECT_IN_USE)) throw error;
-    await administer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+    await administer(url, [`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`]);
   }
 }
 
-async function administer(statement: string): Promise<void> {
-  const client = new pg.Client({ connectionString: inject('postgresUrl') });
+async function administer(postgresUrl: string, statements: readonly string[]): Promise<void> {
+  const client = new pg.Client({ connectionString: postgresUrl });
   await client.connect();
   try {
-    await client.query(statement);
+    for (const statement of statements) await client.query(statement);
   } finally {
     await client.end();
   }

@@ -3,6 +3,7 @@ import type { TestProject } from 'vitest/node';
 import { startPostgres } from '../../local/services/postgres.ts';
 import { startRedis } from '../../local/services/redis.ts';
 import { PROJECT_ROOT } from '../../runtime/project-root.ts';
+import { migrateTemplate } from './database.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -17,7 +18,7 @@ declare module 'vitest' {
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   await execa('npm', ['run', '--silent', 'build', '--', '--if-outdated'], { cwd: PROJECT_ROOT });
   const postgres = await startPostgres();
-  const redis = await startRedis().catch(async (error: unknown) => {
+  const [redis] = await Promise.all([startRedis(), migrateTemplate(postgres.url)]).catch(async (error: unknown) => {
     await postgres.stop();
     throw error;
   });

@@ -1,8 +1,8 @@
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { describe, expect, test } from 'vitest';
-
-import { createDatabase } from './database.ts';
+import { migrate } from '../../db/migrate.ts';
+import { createDatabase, createMigratedDatabase, type TestDatabase } from './database.ts';
 import { createRedisDatabase } from './redis.ts';
 
 describe('databases of a test file', () => {
@@ -20,6 +20,16 @@ describe('databases of a test file', () => {
     await two.drop();
   });
 
+  test('Postgres: one that is migrated has nothing left to run, and the privileges that migrations give', async () => {
+    const copied = await createMigratedDatabase();
+    expect(await migrate(copied.url)).toEqual([]);
+    const made = await createDatabase();
+    await migrate(made.url);
+    expect(await privileges(copied)).toEqual(await privileges(made));
+    await copied.drop();
+    await made.drop();
+  });
+
   test('Redis: two are apart, and drop empties only its own', async () => {
     const [one, two] = await Promise.all([createRedisDatabase(), createRedisDatabase()]);
     expect(one.url).not.toBe(two.url);
@@ -35,3 +45,15 @@ describe('databases of a test file', () => {
     second.disconnect();
   });
 });
+
+/** Who may do what with a database as a whole. */
+async function privileges({ url }: TestDatabase): Promise<readonly string[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const { rows } = await client.query<{ acl: string }>(
+    'SELECT unnest(datacl)::text AS acl FROM pg_database WHERE datname = current_database() ORDER BY 1',
+  );
+  await client.end();
+  expect(rows.length).toBeGreaterThan(1);
+  return rows.map(({ acl }) => acl);
+}

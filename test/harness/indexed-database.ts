@@ -1,6 +1,5 @@
 import pg from 'pg';
-import { migrate } from '../../db/migrate.ts';
-import { createDatabase, type TestDatabase } from './database.ts';
+import { createMigratedDatabase, type TestDatabase } from './database.ts';
 import { createOnchainTables } from './onchain-tables.ts';
 
 export interface IndexedDatabase extends TestDatabase {
@@ -9,8 +8,7 @@ export interface IndexedDatabase extends TestDatabase {
 
 /** A migrated database with the indexer's tables, and a client of it, which ends before the database is dropped. */
 export async function createIndexedDatabase(): Promise<IndexedDatabase> {
-  const { url, drop } = await createDatabase();
-  await migrate(url);
+  const { url, drop } = await createMigratedDatabase();
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   await createOnchainTables(client);

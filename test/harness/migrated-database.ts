@@ -1,14 +1,12 @@
 import pg from 'pg';
-import { migrate } from '../../db/migrate.ts';
-import { createDatabase } from './database.ts';
+import { createMigratedDatabase } from './database.ts';
 import { openWorld } from './open-world.ts';
 
 /** A migrated database with a pool of its owner's connections, for the tests of one file. */
 export const migratedDatabase = () =>
   openWorld(async (ends) => {
-    const { url, drop } = await createDatabase();
+    const { url, drop } = await createMigratedDatabase();
     ends.defer(drop);
-    await migrate(url);
     const pool = new pg.Pool({ connectionString: url });
     pool.on('error', () => undefined); // Dropping the database ends its sessions.
     ends.defer(() => pool.end());

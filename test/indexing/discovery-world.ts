@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import pg from 'pg';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import { loadChainsFile } from '../../config/load-chains.ts';
-import { migrate } from '../../db/migrate.ts';
 import { startAnvil } from '../../devnet/anvil.ts';
 import { buildChainsFile } from '../../devnet/chains-config.ts';
 import { deployContract } from '../../devnet/deploy.ts';
@@ -13,7 +12,7 @@ import { createPool, evenBins, stopLossExtension } from '../../devnet/pools.ts';
 import { type RpcProxy, startRpcProxy } from '../../devnet/rpc-proxy.ts';
 import { runScenario } from '../../devnet/scenario.ts';
 import { createTempFolder } from '../../local/services/temp-folder.ts';
-import { createDatabase } from '../harness/database.ts';
+import { createMigratedDatabase } from '../harness/database.ts';
 import { openWorld } from '../harness/open-world.ts';
 
 export const CHAIN_ID = 31337;
@@ -69,8 +68,7 @@ export function startedDiscoveryWorld() {
   const beforeProxy = async (run: (proxy: RpcProxy, databaseUrl: string, database: pg.Pool) => Promise<void>) => {
     await using opened = new AsyncDisposableStack();
     const proxy = opened.adopt(await startRpcProxy(world.url), ({ stop }) => stop());
-    const home = opened.adopt(await createDatabase(), ({ drop }) => drop());
-    await migrate(home.url);
+    const home = opened.adopt(await createMigratedDatabase(), ({ drop }) => drop());
     const database = opened.adopt(new pg.Pool({ connectionString: home.url, max: 2 }), (pool) => pool.end());
     await run(proxy, home.url, database);
   };

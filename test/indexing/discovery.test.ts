@@ -4,12 +4,11 @@ import { expect, test, vi } from 'vitest';
 import { loadChainsFile } from '../../config/load-chains.ts';
 import { completeChain, missingRoles } from '../../db/complete-chain.ts';
 import { openDatabase } from '../../db/connection.ts';
-import { migrate } from '../../db/migrate.ts';
 import { contractsOfIndex } from '../../indexer/discovery.ts';
 import { ownEnvironment, ownMain } from '../../local/services/own-process.ts';
 import { PoolCatalog } from '../../quoting/pools/pool-catalog.ts';
 import { createLogger } from '../../runtime/logger.ts';
-import { createDatabase } from '../harness/database.ts';
+import { createMigratedDatabase } from '../harness/database.ts';
 import { classesUnder } from '../metadata/pool-classes.ts';
 import { CHAIN_ID, NAMED, nameless, startedDiscoveryWorld } from './discovery-world.ts';
 
@@ -81,8 +80,7 @@ test('an index keeps what was found when it was begun, whatever the nodes show l
   const { chains } = loadChainsFile(
     await fileWith('kept', (deployment) => ({ ...nameless(deployment), discover: true })),
   );
-  const home = await createDatabase();
-  await migrate(home.url);
+  const home = await createMigratedDatabase();
   const database = new pg.Pool({ connectionString: home.url, max: 2 });
   const found = (schema: string, of: typeof chains) =>
     contractsOfIndex({ database, schema }, of, createLogger('test', 'silent'));

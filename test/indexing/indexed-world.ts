@@ -1,14 +1,13 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { PublicClient } from 'viem';
-import { migrate } from '../../db/migrate.ts';
 import { type Anvil, startAnvil } from '../../devnet/anvil.ts';
 import { buildChainsFile } from '../../devnet/chains-config.ts';
 import { connectNode } from '../../devnet/json-rpc.ts';
 import { runScenario, type Scenario } from '../../devnet/scenario.ts';
 import { createTraffic, type Traffic } from '../../devnet/traffic.ts';
 import { createTempFolder } from '../../local/services/temp-folder.ts';
-import { createDatabase } from '../harness/database.ts';
+import { createMigratedDatabase } from '../harness/database.ts';
 import { startTcpProxy } from '../pamm/tcp-proxy.ts';
 import { type RunningIndexer, startIndexer, waitUntilIndexed } from './indexer-process.ts';
 
@@ -44,10 +43,9 @@ const CHAINS = [
 export async function startIndexedWorld(actionsBefore: number): Promise<IndexedWorld> {
   // What is open ends, the last one first, also where something after it does not start.
   await using opened = new AsyncDisposableStack();
-  const database = opened.adopt(await createDatabase(), ({ drop }) => drop());
+  const database = opened.adopt(await createMigratedDatabase(), ({ drop }) => drop());
   const folder = opened.adopt(await createTempFolder('indexed-world'), ({ remove }) => remove());
   const chains = await Promise.all(CHAINS.map(({ chainId }) => startChain(opened, chainId)));
-  await migrate(database.url);
   const act = async (actions: number) => {
     await Promise.all(chains.map(({ traffic }) => actOn(traffic, actions)));
   };

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import pg from 'pg';
 import type { Address } from 'viem';
 import { expect, test, vi } from 'vitest';
-import { migrate } from '../../db/migrate.ts';
 import { servedSchema } from '../../db/served-schema.ts';
 import { addLiquidity } from '../../devnet/actions.ts';
 import { startAnvil } from '../../devnet/anvil.ts';
@@ -19,7 +18,7 @@ import { runScenario } from '../../devnet/scenario.ts';
 import { createTempFolder } from '../../local/services/temp-folder.ts';
 import { Q64 } from '../../protocol/fixed-point.ts';
 import { expectPackedWalked, walkBehind } from '../adapters/packed-sites.ts';
-import { createDatabase } from '../harness/database.ts';
+import { createMigratedDatabase } from '../harness/database.ts';
 import { openWorld, startedWorld } from '../harness/open-world.ts';
 import { expectRejected, serveIndex } from '../metadata/served-index.ts';
 import { auditPools, differencesOf } from './audit-pools.ts';
@@ -40,7 +39,7 @@ const LIMIT_MS = 120_000;
 type GuardedPool = Awaited<ReturnType<PackedMarket['openGuardedPool']>>;
 
 const anvil = startedWorld(() => startAnvil({ chainId: CHAIN_ID }));
-const database = startedWorld(createDatabase);
+const database = startedWorld(createMigratedDatabase);
 const folder = startedWorld(() => createTempFolder('new-pools'));
 const hostile = new HostileTokens();
 const world = openWorld(async (ends) => {
@@ -51,7 +50,6 @@ const world = openWorld(async (ends) => {
   await packed.openPools();
   await packed.act(20);
   await hostile.openPools({ chain, deployment });
-  await migrate(database.url);
   const rows = ends.adopt(await connectExact(database.url), (client) => client.end());
   const served = { chainId: CHAIN_ID, name: 'new pools', kind: 'ethereum', url: anvil.url, scenario } as const;
   const file = buildChainsFile([served]);

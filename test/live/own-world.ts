@@ -6,12 +6,11 @@ import { inject } from 'vitest';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import { PammConfig } from '../../config/pamm-schema.ts';
 import { issueApiKey } from '../../db/api-keys.ts';
-import { migrate } from '../../db/migrate.ts';
 import type { LiveMarketOptions } from '../../devnet/live/live-market.fixture.ts';
 import type { QuoteUpdate } from '../../devnet/live/maker.ts';
 import { type RpcProxy, startRpcProxy } from '../../devnet/rpc-proxy.ts';
 import { ownUpdatesChannel } from '../../quoting/live/own-update.ts';
-import { createDatabase } from '../harness/database.ts';
+import { createMigratedDatabase } from '../harness/database.ts';
 import { createRedisDatabase } from '../harness/redis.ts';
 import { eventually } from '../pamm/eventually.ts';
 import { newUuid } from '../pamm/sample-updates.ts';
@@ -78,9 +77,8 @@ export async function startOwnWorld(
   opened.defer(() => market.close());
   await world.api.stop(); // It shares no source.
   const proxy = opened.adopt(await startRpcProxy(market.chain.rpcUrl), (it) => it.stop());
-  const database = opened.adopt(await createDatabase(), (it) => it.drop());
+  const database = opened.adopt(await createMigratedDatabase(), (it) => it.drop());
   prepare(proxy);
-  await migrate(database.url);
   const pool = opened.adopt(new pg.Pool({ connectionString: database.url }), (it) => it.end());
   pool.on('error', () => undefined);
   const prefix = `t${randomBytes(6).toString('hex')}`;

@@ -8,8 +8,7 @@ import type { PoolTier } from '../../capture/listing/record.ts';
 import { type RefreshDeps, refreshListing } from '../../capture/listing/refresh-listing.ts';
 import { createRegistry } from '../../capture/pools/operator-registry.ts';
 import { parseChainsFile } from '../../config/load-chains.ts';
-import { migrate } from '../../db/migrate.ts';
-import { createDatabase } from '../harness/database.ts';
+import { createMigratedDatabase } from '../harness/database.ts';
 import { inProcessClient } from '../harness/in-process-client.ts';
 import { mountHandlers } from '../harness/mount-handlers.ts';
 import { createOnchainTables, setIndexedBlock } from '../harness/onchain-tables.ts';
@@ -60,8 +59,7 @@ export const CHAINS_FILE = parseChainsFile(
 
 /** A database with the indexer's tables, a refresh of the listing, and the API's listing over it. */
 export async function openListing() {
-  const database = await createDatabase();
-  await migrate(database.url);
+  const database = await createMigratedDatabase();
   const pool = new pg.Pool({ connectionString: database.url, max: 4 });
   // Dropping the database ends its sessions.
   pool.on('error', () => undefined);

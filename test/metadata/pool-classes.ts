@@ -2,9 +2,8 @@ import pg from 'pg';
 import { expect, vi } from 'vitest';
 import { captureJobs } from '../../capture/capture-jobs.ts';
 import { loadChainsFile } from '../../config/load-chains.ts';
-import { migrate } from '../../db/migrate.ts';
 import { createLogger } from '../../runtime/logger.ts';
-import { createDatabase } from '../harness/database.ts';
+import { createMigratedDatabase } from '../harness/database.ts';
 import { startIndexer } from '../indexing/indexer-process.ts';
 
 /** Tier and reason codes of a pool. */
@@ -25,8 +24,7 @@ export async function classesUnder(
   pools: number,
   look: (databaseUrl: string) => Promise<void> = async () => undefined,
 ): Promise<readonly PoolClass[]> {
-  const home = await createDatabase();
-  await migrate(home.url);
+  const home = await createMigratedDatabase();
   const indexer = await startIndexer({ databaseUrl: home.url, chainsFile });
   const database = new pg.Pool({ connectionString: home.url, max: 4 });
   // So that a pool can be green.

@@ -4,11 +4,10 @@ import pg from 'pg';
 import { describe, expect, test } from 'vitest';
 import { type CollectionTag, parse, Scalar } from 'yaml';
 import { settings } from '../../config/environment.ts';
-import { migrate } from '../../db/migrate.ts';
 import { ownMain } from '../../local/services/own-process.ts';
 import { captureRules, userRules } from '../../local/services/redis.ts';
 import { PROJECT_ROOT } from '../../runtime/project-root.ts';
-import { createDatabase } from '../harness/database.ts';
+import { createMigratedDatabase } from '../harness/database.ts';
 
 type Service = {
   readonly image: string;
@@ -210,8 +209,7 @@ test('the variables that the real chains need are in the example of chains.env, 
 });
 
 test('a backup has every table of the operator and of history that neither the chains nor capture can fill again', async () => {
-  const database = await createDatabase();
-  await migrate(database.url);
+  const database = await createMigratedDatabase();
   const client = new pg.Client({ connectionString: database.url });
   await client.connect();
   const { rows } = await client.query<{ name: string }>(

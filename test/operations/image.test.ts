@@ -5,7 +5,6 @@ import { PassThrough } from 'node:stream';
 import { execa } from 'execa';
 import { expect, inject, test } from 'vitest';
 import { shippedPackages } from '../../cli/shipped-packages.ts';
-import { migrate } from '../../db/migrate.ts';
 import { startAnvil } from '../../devnet/anvil.ts';
 import { onFreePort } from '../../local/services/on-free-port.ts';
 import { ownMain } from '../../local/services/own-process.ts';
@@ -13,7 +12,7 @@ import { startService } from '../../local/services/service-process.ts';
 import { createTempFolder } from '../../local/services/temp-folder.ts';
 import { freePort } from '../../runtime/free-port.ts';
 import { PROJECT_ROOT } from '../../runtime/project-root.ts';
-import { createDatabase } from '../harness/database.ts';
+import { createMigratedDatabase } from '../harness/database.ts';
 import { openWorld, startedWorld } from '../harness/open-world.ts';
 import { PROCESSES } from './operated-world.ts';
 
@@ -29,7 +28,7 @@ const LICENCES = /^(0BSD|Apache-2[.]0|BlueOak-1[.]0[.]0|BSD-[23]-Clause|CC0-1[.]
 const BUILT_FROM = ['package.json', 'package-lock.json', '.npmrc', 'tsconfig.json', 'build.ts', 'ponder.config.ts'];
 
 const folder = startedWorld(() => createTempFolder('image'));
-const database = startedWorld(createDatabase);
+const database = startedWorld(createMigratedDatabase);
 const anvil = startedWorld(() => startAnvil({ chainId: CHAIN_ID }));
 const image = openWorld(async () => {
   const build = join(folder.path, 'build');
@@ -137,7 +136,6 @@ test('every process starts from the folder of the image, which has no sources of
     stdout.split('\n').filter((path) => !path.includes('/dist/client-reference/') && !path.includes('/dist/ponder/')),
   ).toEqual([]);
   const { version } = JSON.parse(await readFile(join(PROJECT_ROOT, 'package.json'), 'utf8'));
-  await migrate(database.url);
   const env = await writeSettings();
   const files = await filesOf(image.path);
   const run = (name: string) => execa(process.execPath, ownMain(name), { cwd: image.path, env, extendEnv: false });

@@ -5,7 +5,6 @@ import pg from 'pg';
 import type { PublicClient } from 'viem';
 import { chainEndpoints } from '../../builders/submit/endpoints.ts';
 import { loadChainsFile } from '../../config/load-chains.ts';
-import { migrate } from '../../db/migrate.ts';
 import { type Anvil, startAnvil } from '../../devnet/anvil.ts';
 import { buildChainsFile } from '../../devnet/chains-config.ts';
 import { connectNode } from '../../devnet/json-rpc.ts';
@@ -16,7 +15,7 @@ import { startOwnProcess } from '../../local/services/own-process.ts';
 import { ServiceError } from '../../local/services/service-error.ts';
 import type { ServiceProcess } from '../../local/services/service-process.ts';
 import { createTempFolder } from '../../local/services/temp-folder.ts';
-import { createDatabase } from '../harness/database.ts';
+import { createMigratedDatabase } from '../harness/database.ts';
 import { createRedisDatabase } from '../harness/redis.ts';
 import { stillQuotes } from '../quotes/quote-world.ts';
 
@@ -56,12 +55,11 @@ const KINDS = { 31337: 'ethereum', 31338: 'bsc' } as const;
 export async function startOperatedWorld(settings: Readonly<Record<string, string>>): Promise<OperatedWorld> {
   // What is open ends, the last one first, also where something after it does not start.
   await using opened = new AsyncDisposableStack();
-  const database = opened.adopt(await createDatabase(), ({ drop }) => drop());
+  const database = opened.adopt(await createMigratedDatabase(), ({ drop }) => drop());
   const redis = opened.adopt(await createRedisDatabase('pamm'), ({ drop }) => drop());
   const folder = opened.adopt(await createTempFolder('operated-world'), ({ remove }) => remove());
   const builder = opened.adopt(await startMockBuilder(), ({ stop }) => stop());
   const [first, second] = await Promise.all([startChain(opened, 31337), startChain(opened, 31338)]);
-  await migrate(database.url);
   const chainsFile = join(folder.path, 'chains.json');
   await writeFile(chainsFile, JSON.stringify(chainsOf([first, second], builder)));
   const env = { ...settings, CHAINS_CONFIG: chainsFile, DATABASE_URL: database.url, REDIS_URL: redis.url };

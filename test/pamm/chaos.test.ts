@@ -2,12 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { expect, test } from 'vitest';
 import { ChainConfig } from '../../config/chains-schema.ts';
-import { migrate } from '../../db/migrate.ts';
 import type { Received } from '../../devnet/mock-builders/behaviour.ts';
 import { type MockBuilder, startMockBuilder } from '../../devnet/mock-builders/mock-builder.ts';
 import { type Random, seededRandom } from '../../devnet/traffic/random.ts';
 import { startRedis } from '../../local/services/redis.ts';
-import { createDatabase } from '../harness/database.ts';
+import { createMigratedDatabase } from '../harness/database.ts';
 import { openWorld, startedWorld } from '../harness/open-world.ts';
 import { PROPERTY_SEED, repeatCommand } from '../harness/property-seed.ts';
 import { eventually } from './eventually.ts';
@@ -25,7 +24,7 @@ const LOAD_SECS = 6;
 const TIMEOUT_MS = 60_000;
 
 const redis = startedWorld(() => startRedis({ durable: true, prefix: 'pamm' }));
-const database = startedWorld(createDatabase);
+const database = startedWorld(createMigratedDatabase);
 /** `ordered`: builders that get every update and cancel in order, the streams and the relayer. */
 const world = openWorld(async (ends) => {
   const startBuilder = async () => ends.adopt(await startMockBuilder(), (mock) => mock.stop());
@@ -37,7 +36,6 @@ const world = openWorld(async (ends) => {
   // Blocks so fast that the bar of a cancelled uuid ends after half a second, and none reaches those of makers.
   const openedAt = performance.now();
   relayer.state.relayer.head = () => BigInt(Math.floor((performance.now() - openedAt) / 5));
-  await migrate(database.url);
   const chain = ChainConfig.parse({
     chainId: CHAIN,
     name: 'chaos',

@@ -1,8 +1,7 @@
 import { Redis } from 'ioredis';
 import { expect, test } from 'vitest';
 import { RedisKeys } from '../../builders/submit/queue/redis-keys.ts';
-import { migrate } from '../../db/migrate.ts';
-import { createDatabase } from '../harness/database.ts';
+import { createMigratedDatabase } from '../harness/database.ts';
 import { startedWorld } from '../harness/open-world.ts';
 import { createRedisDatabase } from '../harness/redis.ts';
 import { scrape } from '../operations/scrape.ts';
@@ -16,10 +15,9 @@ const PREFIX = 'missing-worker';
 const LIMIT_MS = 60_000;
 
 const redis = startedWorld(createRedisDatabase);
-const database = startedWorld(createDatabase);
+const database = startedWorld(createMigratedDatabase);
 const mocks = startedWorld(startMocks);
 const processes = startedWorld(async () => {
-  await migrate(database.url);
   const env = { ...mocks.env, QUEUE_PREFIX: PREFIX };
   const options = { chains: mocks.chains, redisUrl: redis.url, databaseUrl: database.url, env };
   return createProcesses(options);

@@ -5,16 +5,14 @@ import { expect, test } from 'vitest';
 import { ChainShares } from '../../api/levels/pool-shares.ts';
 import { recordQuotes } from '../../capture/history/record-quotes.ts';
 import { HistoryConfig } from '../../config/chains-schema.ts';
-import { migrate } from '../../db/migrate.ts';
 import { seededRandom } from '../../devnet/traffic/random.ts';
 import { createLogger } from '../../runtime/logger.ts';
-import { createDatabase } from '../harness/database.ts';
+import { createMigratedDatabase } from '../harness/database.ts';
 import { openWorld } from '../harness/open-world.ts';
 import { seedAddress } from '../harness/seed-pools.ts';
 
 const world = openWorld(async (ends) => {
-  const database = ends.adopt(await createDatabase(), (each) => each.drop());
-  await migrate(database.url);
+  const database = ends.adopt(await createMigratedDatabase(), (each) => each.drop());
   const pool = ends.adopt(new pg.Pool({ connectionString: database.url, max: 2 }), (each) => each.end());
   return { database: pool };
 });
