@@ -1,3 +1,4 @@
+import { sendRequest } from '../../runtime/http-request.ts';
 import { PROJECT_ROOT } from '../../runtime/project-root.ts';
 import { loginUrl } from './process-logins.ts';
 import { type ServiceOptions, type ServiceProcess, startService } from './service-process.ts';
@@ -71,9 +72,8 @@ export function ownMain(main: string): string[] {
 
 async function answers(url: string): Promise<boolean> {
   try {
-    const response = await fetch(url, { signal: AbortSignal.timeout(2_000) });
-    await response.body?.cancel();
-    return response.ok;
+    // Asked every 50 ms, where `fetch` would cost five times as much.
+    return (await sendRequest(url, { timeoutMs: 2_000 })).status === 200;
   } catch {
     return false; // Not listening yet: asked again until the start's time limit.
   }

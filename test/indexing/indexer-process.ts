@@ -5,6 +5,7 @@ import { servedSchema } from '../../db/served-schema.ts';
 import { onFreePort } from '../../local/services/on-free-port.ts';
 import { startOwnProcess } from '../../local/services/own-process.ts';
 import type { ServiceProcess } from '../../local/services/service-process.ts';
+import { sendRequest } from '../../runtime/http-request.ts';
 import { openWorld } from '../harness/open-world.ts';
 
 export interface RunningIndexer extends ServiceProcess {
@@ -19,6 +20,10 @@ type IndexerSettings = {
   /** Folder of the release that runs. Default: this one. */
   readonly root?: string | undefined;
 };
+
+const STATUS_TIMEOUT_MS = 30_000;
+/** Each request costs the indexer a query. */
+const POLL_MS = 100;
 
 interface Status {
   readonly [chain: string]: { readonly id: number; readonly block: { readonly number: number } };
@@ -71,12 +76,13 @@ export async function waitUntilIndexed(
 ): Promise<void> {
   const deadline = Date.now() + timeoutMs;
   for (;;) {
-    const status = (await (await fetch(`${indexer.url}/status`)).json()) as Status;
+    const { text } = await sendRequest(`${indexer.url}/status`, { timeoutMs: STATUS_TIMEOUT_MS });
+    const status: Status = JSON.parse(text);
     const indexed = new Map(Object.values(status).map(({ id, block }) => [id, block.number]));
     if ([...heads].every(([chainId, head]) => (indexed.get(chainId) ?? -1) >= head)) return;
     if (Date.now() > deadline) {
       throw new Error(`indexer is at ${JSON.stringify(status)}, chains at ${JSON.stringify([...heads])}`);
     }
-    await sleep(50);
+    await sleep(POLL_MS);
   }
 }
