@@ -45,6 +45,11 @@ export function testIndex(world: IndexedWorld): void {
       for (const { traffic } of world.chains) expect(traffic.counts().done).toBeGreaterThan(90);
     });
 
+    test('without what Ponder would do at each row for live queries', async () => {
+      const sql = "SELECT tgname FROM pg_trigger WHERE tgname LIKE 'live_query%'";
+      expect((await opened.database.query(sql)).rows).toEqual([]);
+    });
+
     // The running totals below would count an event twice.
     test('after commits that failed, and commits whose acknowledgement was lost', async () => {
       const schema = await servedSchema(opened.database);
