@@ -2,7 +2,6 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
 import { expect, test, vi } from 'vitest';
-import { migrate } from '../../db/migrate.ts';
 import { startAnvil } from '../../devnet/anvil.ts';
 import { buildChainsFile } from '../../devnet/chains-config.ts';
 import { startRpcProxy } from '../../devnet/rpc-proxy.ts';
@@ -11,7 +10,7 @@ import { listIndexSchemas } from '../../indexer/publication/index-schemas.ts';
 import { onFreePort } from '../../local/services/on-free-port.ts';
 import { startOwnProcess } from '../../local/services/own-process.ts';
 import { createTempFolder } from '../../local/services/temp-folder.ts';
-import { createDatabase } from '../harness/database.ts';
+import { createMigratedDatabase } from '../harness/database.ts';
 import { openWorld } from '../harness/open-world.ts';
 import { backfill, killLeftCommands } from './backfill-world.ts';
 
@@ -20,8 +19,7 @@ const LIMITS = { timeout: 60_000, interval: 100 };
 
 const world = openWorld(async (ends) => {
   const folder = ends.adopt(await createTempFolder('changed-chains'), ({ remove }) => remove());
-  const { url: databaseUrl } = ends.adopt(await createDatabase(), ({ drop }) => drop());
-  await migrate(databaseUrl);
+  const { url: databaseUrl } = ends.adopt(await createMigratedDatabase(), ({ drop }) => drop());
   const database = ends.adopt(new pg.Pool({ connectionString: databaseUrl, max: 1 }), (pool) => pool.end());
   const anvil = ends.adopt(await startAnvil({ chainId: CHAIN_ID }), ({ stop }) => stop());
   const scenario = await runScenario({ rpcUrl: anvil.url, chainId: CHAIN_ID, onlyTrading: true });
