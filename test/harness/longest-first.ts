@@ -7,14 +7,14 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
  * durations, and the sizes of files, by which they are sorted then, say little about them.
  */
 const LONGEST = [
-  'test/local/start-faults.test.ts',
-  'test/local/backup.test.ts',
-  'test/local/start.test.ts',
   'test/indexing/new-pools.test.ts',
+  'test/local/start.test.ts',
   'test/backfill/backfill.test.ts',
   'test/indexing/indexed-world.test.ts',
+  'test/local/backup.test.ts',
+  'test/local/start-faults.test.ts',
+  'test/local/start-given.test.ts',
   'test/operations/operations.test.ts',
-  'test/local/start-free-plan.test.ts',
   'devnet/demo/live-prices.test.ts',
   'cli/export.test.ts',
   'test/scale/reader.test.ts',

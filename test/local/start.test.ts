@@ -1,7 +1,6 @@
-import { execFileSync, spawnSync } from 'node:child_process';
-import { appendFile, readdir, readFile, writeFile } from 'node:fs/promises';
+import { spawnSync } from 'node:child_process';
+import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import pg from 'pg';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { buildChainsFile } from '../../devnet/chains-config.ts';
 import { connectDevChain, setBlockTime } from '../../devnet/dev-chain.ts';
@@ -13,7 +12,6 @@ import { runScenario } from '../../devnet/scenario.ts';
 import { isAlive, processesOf } from '../../local/services/processes.fixture.ts';
 import { type ServiceProcess, startService } from '../../local/services/service-process.ts';
 import { freePort } from '../../runtime/free-port.ts';
-import { createDatabase } from '../harness/database.ts';
 import {
   digestOf,
   EVENTUALLY,
@@ -26,8 +24,7 @@ import {
   statusOfQuoteUpdate,
 } from '../harness/local-service.ts';
 import { startedWorld } from '../harness/open-world.ts';
-import { createRedisDatabase } from '../harness/redis.ts';
-import { openFolder, otherChain } from './start-places.ts';
+import { expectAnalyst, otherChain } from './start-places.ts';
 
 const chain = startedWorld(startLocalChain);
 /** The folder of the first test goes on in the second one. */
@@ -142,59 +139,9 @@ describe('npm start', { timeout: START_LIMIT_MS }, () => {
     );
     await run.stop();
   });
-
-  test('uses stores and the interface that it is given, with a login for each process', async () => {
-    const [database, redis] = await Promise.all([createDatabase(), createRedisDatabase()]);
-    onTestFinished(async () => {
-      await Promise.all([database.drop(), redis.drop()]);
-    });
-    const data = await openFolder(chain.temp, 'given-');
-    const env = { DATABASE_URL: database.url, REDIS_URL: redis.url, HOST: '127.0.0.2' };
-    const run = await startLocal(chain, ['--chains', chain.chains, '--data', data], env);
-    expect(run.recentOutput()).toMatch(/API +http:\/\/127\.0\.0\.2:/);
-    await healthyQuote(chain, run);
-    await expectAnalyst(data);
-    expect((await readdir(data)).sort()).toEqual([
-      'chains.json',
-      'chains.json.indexed',
-      'lock',
-      'logs',
-      'secret',
-      'settings.sh',
-    ]);
-    const name = new URL(database.url).pathname.slice(1);
-    const client = new pg.Client({ connectionString: database.url });
-    await client.connect();
-    const { rows } = await client.query<{ login: string }>(
-      'SELECT DISTINCT usename AS login FROM pg_stat_activity WHERE datname = $1 AND usename <> current_user ORDER BY 1',
-      [name],
-    );
-    await client.end();
-    expect(rows.map(({ login }) => login)).toEqual(
-      ['api', 'builders', 'capture', 'indexer'].map((it) => `${name}_${it}`),
-    );
-    await run.stop();
-  });
 });
 
 const secs = (ms: number) => `${(ms / 1_000).toFixed(1)} s`;
-
-/** The login for people and the export reads the data, and nothing of the operator's. */
-async function expectAnalyst(data: string): Promise<void> {
-  const settings = await readFile(join(data, 'settings.sh'), 'utf8');
-  const [, url = ''] = /ANALYST_DATABASE_URL='([^']+)'/.exec(settings) ?? [];
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  const { rows } = await client.query('SELECT count(*)::int FROM read_model.pool');
-  expect(rows).toEqual([{ count: expect.toSatisfy((count) => count > 0) }]);
-  await expect(client.query('SELECT FROM operator.api_key')).rejects.toThrow('permission denied');
-  await client.end();
-  const days = ['--view', 'pool_day', '--from', '2026-01-01', '--to', '2026-01-02'];
-  const args = [...days, '--format', 'csv', '--out', join(data, '../exported'), '--json'];
-  const { command, args: all, cwd, env } = localCommand('export', args, { DATABASE_URL: url });
-  const output = execFileSync(command, all, { cwd, env, encoding: 'utf8' });
-  expect(output).toContain('"type":"end"');
-}
 
 /** Empty when the process has ended meanwhile. */
 const commandOf = (pid: number): string =>
