@@ -10,6 +10,7 @@ import { simulatedSwap } from '../../protocol/guards/simulated-swap.ts';
 import { simulatedAmounts, simulatedResult, swapAmounts } from '../../protocol/pool-errors.ts';
 import { fillCurve } from '../../protocol/routing/fill-curve.ts';
 import { decodeWalk, encodeWalk, type WalkRecord } from '../../protocol/simulated-walk/simulated-walk.ts';
+import { growingTo } from '../../runtime/growing-cache.ts';
 import { isShort } from './short-fill.ts';
 
 /** A side of a pool at a block. */
@@ -54,7 +55,7 @@ const MAX_SIDES = 10_000;
  */
 export class EndSearch {
   readonly #target: ChainTarget;
-  readonly #known = new LRUCache<string, KnownEnd>({ max: MAX_SIDES });
+  readonly #known = new LRUCache<string, KnownEnd>(growingTo(MAX_SIDES));
 
   constructor(target: ChainTarget) {
     this.#target = target;

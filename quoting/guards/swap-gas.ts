@@ -8,6 +8,7 @@ import { type GroupAnswer, runBoundedCalls } from '../../protocol/bounded-calls/
 import { filledSwap } from '../../protocol/pool-errors.ts';
 import { swapGas } from '../../protocol/swap-gas.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import { growingTo } from '../../runtime/growing-cache.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { OutageLog } from '../../runtime/outage-log.ts';
 import { priceCall } from '../calls/probe-calls.ts';
@@ -63,7 +64,7 @@ export interface SwapGasDeps {
  * somebody waits for.
  */
 export class SwapGas {
-  readonly #measured = new LRUCache<Address, Measured>({ max: MAX_POOLS });
+  readonly #measured = new LRUCache<Address, Measured>(growingTo(MAX_POOLS));
   readonly #outage: OutageLog;
   /** First those that somebody waits for. */
   #waiting: Asked[] = [];

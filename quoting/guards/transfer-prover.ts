@@ -7,6 +7,7 @@ import type { CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
 import { minBigint } from '../../protocol/fixed-point.ts';
 import { layoutAdapter } from '../../protocol/layouts/adapters.ts';
 import { readMoved, transferCall, transferCode } from '../../protocol/transfers/transfer-proof.ts';
+import { growingTo } from '../../runtime/growing-cache.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { OutageLog } from '../../runtime/outage-log.ts';
 import type { PoolAnswers, TransferAnswers } from '../calls/decode-pool.ts';
@@ -38,7 +39,7 @@ interface Proven {
 export class TransferProver {
   readonly #deps: TransferProverDeps;
   readonly #outage: OutageLog;
-  readonly #proven = new LRUCache<Address, Proven>({ max: MAX_POOLS });
+  readonly #proven = new LRUCache<Address, Proven>(growingTo(MAX_POOLS));
 
   constructor(deps: TransferProverDeps) {
     this.#deps = deps;

@@ -12,6 +12,7 @@ import { executableLevels } from '../../protocol/guards/side-claim.ts';
 import { likelyGasOf, simulatedSwap } from '../../protocol/guards/simulated-swap.ts';
 import { filledSwap } from '../../protocol/pool-errors.ts';
 import { type FillCurve, fillCurve } from '../../protocol/routing/fill-curve.ts';
+import { growingTo } from '../../runtime/growing-cache.ts';
 import type { ServedPool } from '../pools/pool-directory.ts';
 import { SnapshotError } from '../snapshot-error.ts';
 import { EndSearch, type SearchedSide } from './end-search.ts';
@@ -38,7 +39,7 @@ export class UnknownGuardProber {
   readonly #target: ChainTarget;
   readonly #ends: EndSearch;
   /** Pools whose guards burn all the gas. One costs as much as a thousand honest pools: not every block probes it. */
-  readonly #burnedOut = new LRUCache<Address, true>({ max: MAX_POOLS, ttl: BURNED_MS });
+  readonly #burnedOut = new LRUCache<Address, true>({ ...growingTo(MAX_POOLS), ttl: BURNED_MS });
 
   constructor(target: ChainTarget) {
     this.#target = target;

@@ -5,6 +5,7 @@ import type { ChainRpc } from '../../chain/chain-rpc.ts';
 import type { StateOverrides } from '../../chain/pending-state.ts';
 import type { BlockRef } from '../../chain/read-context.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import { growingTo } from '../../runtime/growing-cache.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { OutageLog } from '../../runtime/outage-log.ts';
 import { perObject } from '../../runtime/per-object.ts';
@@ -58,7 +59,7 @@ const MAX_READS = 4;
  */
 export class AccessLists {
   readonly #deps: AccessListsDeps;
-  readonly #known = new LRUCache<Address, Known>({ max: MAX_POOLS });
+  readonly #known = new LRUCache<Address, Known>(growingTo(MAX_POOLS));
   readonly #reading = new Set<Address>();
   readonly #outage: OutageLog;
 

@@ -14,6 +14,7 @@ import type {
   SearchEnd,
   SearchedCurve,
 } from '../../protocol/curve-search.ts';
+import { growingTo } from '../../runtime/growing-cache.ts';
 import { stringifyJson } from '../../runtime/json.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { batched } from '../calls/batched.ts';
@@ -56,8 +57,8 @@ const identity = (answer: Hex): Hex => answer;
  */
 export class CurveSearcher {
   readonly #deps: CurveSearcherDeps;
-  readonly #known = new LRUCache<Address, CurveKnowledge>({ max: MAX_POOLS });
-  readonly #spared = new LRUCache<Address, true>({ max: MAX_POOLS, ttl: SPARED_MS });
+  readonly #known = new LRUCache<Address, CurveKnowledge>(growingTo(MAX_POOLS));
+  readonly #spared = new LRUCache<Address, true>({ ...growingTo(MAX_POOLS), ttl: SPARED_MS });
   /** The pools that have every level simulated at the last block. */
   #simulated: { readonly state: string; readonly pools: Set<Address> } = { state: '', pools: new Set() };
 

@@ -2,6 +2,7 @@ import { hash as digestOf } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { stateOf } from '../../chain/pending-state.ts';
 import type { BlockHeader } from '../../chain/read-context.ts';
+import { growingTo } from '../../runtime/growing-cache.ts';
 import { type ReadsMessage, writeReads } from './messages.ts';
 
 /** Most characters of a message: Redis terminates slow readers at 32 MB. Other processes read the rest themselves. */
@@ -43,8 +44,8 @@ export type Found = { readonly value: unknown } | 'absent' | 'unknown';
  */
 export class BlockReads {
   readonly #maxMessage: number;
-  /** The last value of each name. `max` would take memory for all of them at once. */
-  readonly #last = new LRUCache<string, Value>({ maxSize: MAX_VALUES, sizeCalculation: () => 1 });
+  /** The last value of each name. */
+  readonly #last = new LRUCache<string, Value>(growingTo(MAX_VALUES));
   readonly #blocks = new LRUCache<string, BlockRead>({ max: MAX_BLOCKS });
   readonly #unsent = new Map<string, Unsent>();
 
