@@ -95,12 +95,10 @@ export function nextFeed<R extends { readonly isReady: boolean }>(
   const known = isDue && !isMakeDue ? { ...happened, frameAt: now, knownAt: now } : happened;
   const state = isMakeDue ? { ...known, isMaking: true, isChanged: false, begunAt: now } : known;
   // An attempt may end the silence, as after the process stood still.
-  const silent = state.isMaking
-    ? []
-    : [...state.readers].filter(([, joinedAt]) => now >= silentAt(state, joinedAt, pace));
-  const next = silent.length > 0 ? { ...state, readers: without(state.readers, new Map(silent)) } : state;
+  const silent = state.isMaking ? [] : silentReaders(state, now, pace);
+  const next = silent.length > 0 ? { ...state, readers: without(state.readers, new Set(silent)) } : state;
   const send = event.kind === 'made' && event.made && event.made !== 'late' ? sent(next, event.made, before) : null;
-  return [next, { wakeAt: wakeAt(next, now, pace), isMakeDue, send, silent: silent.map(([reader]) => reader) }];
+  return [next, { wakeAt: wakeAt(next, now, pace), isMakeDue, send, silent }];
 }
 
 const without = <R>(readers: FeedState<R>['readers'], removed: { has(reader: R): boolean }): FeedState<R>['readers'] =>
@@ -139,6 +137,16 @@ function silentAt<R>({ frameAt, knownAt }: FeedState<R>, joinedAt: number, pace:
   return Math.min(Math.max(joinedAt, knownAt) + MAX_SILENCE_MS, lateAt);
 }
 
+/** Readers that are to be sent away: who joined first is the first of them. */
+function silentReaders<R>(state: FeedState<R>, now: number, pace: FramePace): readonly R[] {
+  const silent: R[] = [];
+  for (const [reader, joinedAt] of state.readers) {
+    if (now < silentAt(state, joinedAt, pace)) break;
+    silent.push(reader);
+  }
+  return silent;
+}
+
 function wakeAt<R>(state: FeedState<R>, now: number, pace: FramePace): number | null {
   // The first reader joined before all others, so that it is sent away first.
   const [joinedAt] = state.readers.values();
@@ -154,6 +162,7 @@ function sent<R extends { readonly isReady: boolean }>(
   made: MadeFrame,
   { begunAt }: FeedState<R>,
 ): FeedEffects<R>['send'] {
-  const to = [...readers].flatMap(([reader, joinedAt]) => (joinedAt <= begunAt && reader.isReady ? [reader] : []));
+  const to: R[] = [];
+  for (const [reader, joinedAt] of readers) if (joinedAt <= begunAt && reader.isReady) to.push(reader);
   return to.length > 0 ? { made, begunAt, to } : null;
 }
