@@ -158,12 +158,28 @@ export async function statusOfQuoteUpdate(run: ServiceProcess, key: string): Pro
 
 const TABLES = ['pool', 'pool_state', 'pool_bin', 'swap', 'liquidity_change', 'pool_activity'];
 
-/** A digest of each table's rows. */
-export async function digestOf(data: string): Promise<Readonly<Record<string, string>>> {
+/**
+ * A digest of each table's rows once all that happened is indexed. An indexer that goes on with the index of a backfill
+ * begins at the last final block.
+ */
+export const wholeDigestOf = ({ lastBlock }: LocalChain, data: string): ReturnType<typeof digestOf> =>
+  vi.waitFor(async () => {
+    const { block, ...digests } = await digestOf(data, [
+      '(SELECT max(block_number) FROM read_model.indexed_block) AS block',
+    ]);
+    expect(Number(block)).toBeGreaterThanOrEqual(lastBlock);
+    return digests;
+  }, EVENTUALLY);
+
+/** A digest of each table's rows. @param columns further ones of the same statement */
+export async function digestOf(
+  data: string,
+  columns: readonly string[] = [],
+): Promise<Readonly<Record<string, string>>> {
   const digests = TABLES.map(
     (table) => `(SELECT md5(string_agg(t::text, ';' ORDER BY t::text)) FROM read_model.${table} t) AS ${table}`,
   );
-  const row = await readData(data, `SELECT ${digests.join(', ')}`);
+  const row = await readData(data, `SELECT ${[...digests, ...columns].join(', ')}`);
   for (const table of TABLES) expect(row[table], table).toMatch(/^[0-9a-f]{32}$/);
   return row;
 }

@@ -18,6 +18,7 @@ import {
   startLocal,
   startLocalChain,
   statusOfQuoteUpdate,
+  wholeDigestOf,
 } from '../harness/local-service.ts';
 import { openWorld, startedWorld } from '../harness/open-world.ts';
 import { DONE, run } from './backup-commands.ts';
@@ -44,7 +45,7 @@ describe('npm run backup, npm run restore and a new release', LIMITS, () => {
     const first = await startLocal(chain, ['--chains', chains, '--data', from], { RPC_OF_ONE: node.url });
     await healthyQuote(chain, first);
     const key = keyOf(first);
-    rows = await digestOf(from);
+    rows = await wholeDigestOf(chain, from);
     expect(await run('backup', [file, '--data', from])).toMatchObject(DONE);
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     await first.stop();

@@ -22,6 +22,7 @@ import {
   startLocal,
   startLocalChain,
   statusOfQuoteUpdate,
+  wholeDigestOf,
 } from '../harness/local-service.ts';
 import { startedWorld } from '../harness/open-world.ts';
 import { expectAnalyst, otherChain } from './start-places.ts';
@@ -75,7 +76,7 @@ describe('npm start', { timeout: START_LIMIT_MS }, () => {
     const key = keyOf(first);
     expect(key).not.toBe('');
     await expectAnalyst(data);
-    const rows = await digestOf(data);
+    const rows = await wholeDigestOf(chain, data);
 
     await endAllAtOnce(first);
 
