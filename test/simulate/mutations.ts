@@ -26,8 +26,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'who joins after the last frame is never sent away',
     file: 'api/levels/frame-schedule.ts',
-    text: '.filter(([, joinedAt]) => now >=',
-    replacement: '.filter(([, joinedAt]) => joinedAt <= state.frameAt && now >=',
+    text: 'if (now < silentAt(',
+    replacement: 'if (joinedAt > state.frameAt || now < silentAt(',
   },
   {
     name: 'a heartbeat comes before all pools are read',

@@ -212,9 +212,9 @@ test('a process whose nodes stay a block behind names no older block than others
   const since = performance.now();
   while (performance.now() - since < FOLLOW_MS + BLOCK_MS)
     expect(new Set(await numbersOf(behind.api))).toEqual(new Set([building]));
-  // Its frames are of the last block that it has.
+  // Its frames are of the last block that its node gave: of the next one, if a request was on its way.
   const { parent } = DECODERS.builder((await MADE.levels?.(behind.api)) ?? '');
-  expect(Number(parent?.number)).toBe(building - 2);
+  expect([building - 2, building - 1]).toContain(Number(parent?.number));
   await Promise.all([ahead.api.stop(), behind.api.stop()]);
 });
 
