@@ -71,6 +71,8 @@ const RPC_TIMEOUT_MS = 10_000;
 export const now = () => performance.now();
 /** Unix milliseconds. */
 export const wallClock = () => Date.now();
+/** Unix seconds. */
+export const nowSecs = () => Math.floor(wallClock() / 1_000);
 
 /** Opens the nodes and the sources of live prices of a chain. */
 export function openCaptureChain(chain: ChainConfig, deps: CaptureDeps): CaptureChain {

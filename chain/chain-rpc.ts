@@ -6,7 +6,7 @@ import { type CheckedRequest, requestChecked, throughBreaker } from './checked-r
 import { blockParam, callParams, type EthCall, extraNeed, reserveCall } from './eth-call.ts';
 import { allPaused, firstGood, type NodeOutage } from './first-good.ts';
 import type { Ability } from './node-abilities.ts';
-import { BlockAnswer, type ChainLog, HexData, LogAnswer } from './node-answers.ts';
+import { type ChainLog, HexData, LogAnswer, readBlock } from './node-answers.ts';
 import { requestHead, requestOwnHead } from './own-head.ts';
 import type { BlockHeader, CallContext } from './read-context.ts';
 import { RpcEndpoint, type RpcEndpointOptions } from './rpc-endpoint.ts';
@@ -201,5 +201,3 @@ export function openChainRpc(
     chainId,
   );
 }
-
-const readBlock = (result: unknown): BlockHeader => BlockAnswer.parse(result);

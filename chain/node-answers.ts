@@ -14,6 +14,9 @@ export const BlockAnswer = z
   .object({ number: quantity, hash: HexBytes32, timestamp: quantity, parentHash: HexBytes32 })
   .transform(({ parentHash, ...block }): BlockHeader => ({ ...block, parents: [parentHash] }));
 
+/** @throws ZodError when it is none */
+export const readBlock = (result: unknown): BlockHeader => BlockAnswer.parse(result);
+
 export const HexData = z
   .string()
   .regex(/^0x([0-9a-fA-F]{2})*$/)

@@ -1,6 +1,6 @@
 import { perObject } from '../runtime/per-object.ts';
 import { requestChecked } from './checked-request.ts';
-import { BlockAnswer, quantity } from './node-answers.ts';
+import { quantity, readBlock } from './node-answers.ts';
 import type { BlockHeader } from './read-context.ts';
 import type { RpcEndpoint } from './rpc-endpoint.ts';
 import { checkChain, refusesRequest } from './rpc-failure.ts';
@@ -34,6 +34,6 @@ export async function requestOwnHead(
 
 /** Asks a node for its head, of whatever chain. @throws RpcFailure */
 export async function requestHead(endpoint: RpcEndpoint, signal: AbortSignal | undefined): Promise<BlockHeader> {
-  const check = (result: unknown): BlockHeader => BlockAnswer.parse(result);
-  return requestChecked(endpoint, { method: 'eth_getBlockByNumber', params: ['latest', false], check, signal });
+  const params = ['latest', false];
+  return requestChecked(endpoint, { method: 'eth_getBlockByNumber', params, check: readBlock, signal });
 }

@@ -22,5 +22,8 @@ export function bytesAt(data: Hex, offset: number, length: number): Hex {
   return `0x${data.slice(start, end)}`;
 }
 
+/** A whole number as hex digits of so many bytes, without `0x`. */
+export const hexDigits = (value: number, bytes: number): string => value.toString(16).padStart(2 * bytes, '0');
+
 /** An address as a word of calldata, without `0x`. */
 export const addressWord = (address: Hex): string => address.slice(2).padStart(DIGITS, '0');

@@ -1,5 +1,5 @@
 import { writeTradeMinutes } from '../../db/history/trade-minutes.ts';
-import { type CaptureChain, type CaptureDeps, poolsOf, wallClock } from '../capture-chain.ts';
+import { type CaptureChain, type CaptureDeps, nowSecs, poolsOf, wallClock } from '../capture-chain.ts';
 import { adaptive, fixed, type Job, jobsOfChain } from '../job.ts';
 import { createDepthRecorder } from './record-depth.ts';
 import { recordFiatPrices } from './record-fiat-prices.ts';
@@ -7,8 +7,6 @@ import { recordFills } from './record-fills.ts';
 import { recordLandings } from './record-landings.ts';
 import { recordQuotes } from './record-quotes.ts';
 import { writeTrends } from './write-trends.ts';
-
-const nowSecs = () => Math.floor(wallClock() / 1_000);
 
 /** What a chain's pools quoted and how they filled. Calls are those that price reads do not need soon. */
 export function chainHistoryJobs(

@@ -1,4 +1,4 @@
-import { type CaptureChain, type CaptureDeps, now, wallClock } from '../capture-chain.ts';
+import { type CaptureChain, type CaptureDeps, now, nowSecs, wallClock } from '../capture-chain.ts';
 import { adaptive, fixed, type Job, jobsOfChain } from '../job.ts';
 import { createLiveQuotes } from './live-quotes.ts';
 import { PersistenceRecorder } from './record-persistence.ts';
@@ -28,7 +28,6 @@ export function persistenceJobs(
     }),
     draw: Math.random,
   });
-  const nowSecs = () => Math.floor(wallClock() / 1_000);
   return jobsOfChain(chainId, {
     persistence: { pace: adaptive(1), run: () => recorder.run() },
     'persistence-24h': { pace: fixed(300), run: () => write24h(database, chainId, nowSecs()) },

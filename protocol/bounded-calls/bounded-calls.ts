@@ -1,5 +1,5 @@
 import { type Address, type Hex, size } from 'viem';
-import { bytesAt, wordAt } from '../abi-words.ts';
+import { bytesAt, hexDigits, wordAt } from '../abi-words.ts';
 import { BOUNDED_CALLS_CODE } from './bounded-calls-code.ts';
 
 /** Nodes cap an `eth_call` at this much gas by default. */
@@ -69,12 +69,12 @@ export const answerBytes = ({ keptBytes }: BoundedCall): number => RESULT_HEADER
  */
 export function encodeBoundedCalls(calls: readonly BoundedCall[]): Hex {
   const packed = calls.map(({ target, data, gasLimit, keptBytes }) => {
-    const head = digits(gasLimit, 4) + digits(keptBytes, 1) + digits(size(data), 2);
+    const head = hexDigits(gasLimit, 4) + hexDigits(keptBytes, 1) + hexDigits(size(data), 2);
     return `${target.slice(2)}${head}${data.slice(2)}`;
   });
   const bytes = calls.reduce((sum, call) => sum + answerBytes(call), 0);
   const text = packed.join('');
-  const args = [bytes, 2 * WORD_BYTES, text.length / 2].map((value) => digits(value, WORD_BYTES));
+  const args = [bytes, 2 * WORD_BYTES, text.length / 2].map((value) => hexDigits(value, WORD_BYTES));
   const words = Math.ceil(text.length / (2 * WORD_BYTES));
   return `${BOUNDED_CALLS_CODE}${args.join('')}${text.padEnd(2 * WORD_BYTES * words, '0')}`;
 }
@@ -101,5 +101,3 @@ export function decodeBoundedCalls(answer: Hex, count: number): BoundedAnswer {
   }
   return { chainId, blockNumber, blockTimestamp, results };
 }
-
-const digits = (value: number, bytes: number): string => value.toString(16).padStart(2 * bytes, '0');

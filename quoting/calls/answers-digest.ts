@@ -2,7 +2,8 @@ import { hash } from 'node:crypto';
 import { type Hex, size } from 'viem';
 import type { ContractCall } from '../../chain/multicall.ts';
 import type { CodeOverrides } from '../../chain/read-context.ts';
-import type { CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
+import { hexDigits } from '../../protocol/abi-words.ts';
+import { type BoundedCall, type CallResult, CODE_HASH_GAS } from '../../protocol/bounded-calls/bounded-calls.ts';
 import { CALLS_DIGEST_CODE } from '../../protocol/bounded-calls/calls-digest-code.ts';
 import { perObject } from '../../runtime/per-object.ts';
 import type { ServedPool } from '../pools/pool-directory.ts';
@@ -13,14 +14,10 @@ import { poolStubs, priceCalls, quoteCall, stopLossCalls, storageCall, velocityC
 const TARGET = '0xd19e57d19e57d19e57d19e57d19e57d19e57d19e';
 /** Of calls whose results are kept whole. The stub itself bounds what the provider may take. */
 const WHOLE = { storage: 2_000_000, quote: 5_800_000, guard: 1_000_000, keptBytes: 0xffff };
-const CODE_HASH_GAS = 5_000;
 const DIGEST_BYTES = 32;
 
 /** What is digested of a call. A gas limit of zero: the code of the target. */
-interface DigestedCall extends Pick<ContractCall, 'target' | 'data'> {
-  readonly gasLimit: number;
-  readonly keptBytes: number;
-}
+type DigestedCall = Omit<BoundedCall, 'likelyGas'>;
 
 /** Code to put at addresses for {@link digestCall} of these pools. */
 export const digestCode = (pools: readonly ServedPool[]): CodeOverrides =>
@@ -70,12 +67,10 @@ export const digestOf = perObject(({ pool, answers }: AnsweredPool): Hex => {
   const others = prices.filter((_, index) => index > 0 && !(calls[index] && isOwnCode(pool, calls[index])));
   const bytes = [storage, quote, ...stopLoss, ...velocity, ...others].map((result) => {
     const { success, data }: CallResult = result ?? { success: false, data: '0x' };
-    return `${digits(success ? 1 : 0, 32)}${digits(size(data), 32)}${data.slice(2)}`;
+    return `${hexDigits(success ? 1 : 0, 32)}${hexDigits(size(data), 32)}${data.slice(2)}`;
   });
   return `0x${hash('sha256', Buffer.from(bytes.join(''), 'hex'), 'hex')}`;
 });
 
 const pack = ({ target, data, gasLimit, keptBytes }: DigestedCall): string =>
-  `${digits(gasLimit, 4)}${target.slice(2)}${digits(keptBytes, 2)}${digits(size(data), 2)}${data.slice(2)}`;
-
-const digits = (value: number, bytes: number): string => value.toString(16).padStart(2 * bytes, '0');
+  `${hexDigits(gasLimit, 4)}${target.slice(2)}${hexDigits(keptBytes, 2)}${hexDigits(size(data), 2)}${data.slice(2)}`;

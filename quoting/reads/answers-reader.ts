@@ -111,8 +111,8 @@ export class AnswersReader {
   }
 
   /**
-   * Reads all storage of a call before its quotes, since a provider can burn the gas. After a part it also reads stop
-   * losses: the next part may come before a further call.
+   * Reads all storage of a call before its quotes, since a provider can burn the gas. After a part it also reads the
+   * state of guards: the next part may come before a further call.
    */
   async #readStorageAndQuotes(context: ReadContext, pools: readonly ServedPool[]): Promise<PoolAnswers[]> {
     const { target, onFees } = this.#deps;
@@ -121,11 +121,12 @@ export class AnswersReader {
     const needs = needsOverrides(context) ? undefined : 'quotes';
     const stubbed = { ...context, code: poolStubs(pools), needs } as const;
     const isPart = block.pending?.part !== undefined;
-    const guards = pools.map((pool) =>
-      isPart ? ([stopLossCalls(pool), velocityCalls(pool)] as const) : ([[]] as const),
-    );
+    const guards = pools.map((pool) => ({
+      stopLoss: isPart ? stopLossCalls(pool) : [],
+      velocity: isPart ? velocityCalls(pool) : undefined,
+    }));
     const groups = pools.map((pool, index) => {
-      const [stopLoss, velocity = []] = guards[index] ?? [[]];
+      const { stopLoss = [], velocity = [] } = guards[index] ?? {};
       return [storageCall(pool), ...stopLoss, ...velocity, quoteCall(pool)];
     });
     const showFees = block.pending ? undefined : onFees;
@@ -140,13 +141,12 @@ export class AnswersReader {
     );
     return results.map(([storage, ...rest], index) => {
       const quote = rest.pop();
-      const [ofStopLoss, ofVelocity] = guards[index] ?? [[]];
-      const [stopLoss, velocity] = [rest.slice(0, ofStopLoss.length), rest.slice(ofStopLoss.length)];
+      const { stopLoss = [], velocity } = guards[index] ?? {};
       return {
         storage,
         quote: wasQuoteSkipped(quote) ? late.shift()?.[0] : quote,
-        ...(stopLoss.length > 0 && { stopLoss }),
-        ...(ofVelocity && { velocity }),
+        ...(stopLoss.length > 0 && { stopLoss: rest.slice(0, stopLoss.length) }),
+        ...(velocity && { velocity: rest.slice(stopLoss.length) }),
       };
     });
   }

@@ -136,10 +136,11 @@ export class PoolReader {
     }
     const unread = reads.filter((each) => !known.has(each));
     const [read] = await Promise.all([this.#readAnswers(head, unread), this.#shareKnown(block, known)]);
+    const found = read.answers.values();
     return reads.map((each) => {
       const answers = known.get(each);
       if (answers) return this.#decode(each, block, answers);
-      return this.#decode(each, read.shown, read.answers[unread.indexOf(each)] ?? {});
+      return this.#decode(each, read.shown, found.next().value ?? {});
     });
   }
 
