@@ -14,6 +14,8 @@ export interface LiveSocketOptions {
   /** Shortest time between two dials. It doubles with each connection that does not stay open for `minPauseMs`. */
   readonly minPauseMs: number;
   readonly maxPauseMs: number;
+  /** Largest message of the server. Default: 1 MiB. */
+  readonly maxMessageBytes?: number;
   /** Time between pings, and longest wait for a pong. */
   readonly pingMs?: number;
   readonly onOpen: () => void;
@@ -25,7 +27,6 @@ export interface LiveSocketOptions {
 
 const PING_MS = 5_000;
 const HANDSHAKE_TIMEOUT_MS = 5_000;
-/** Largest message of the server. */
 const MAX_MESSAGE_BYTES = 1_048_576;
 /** With more unsent bytes than this, the server does not keep up. */
 const MAX_BUFFERED_BYTES = 1_048_576;
@@ -114,12 +115,12 @@ export class LiveSocket {
   }
 }
 
-function connect({ url, headers = {}, isPosting }: LiveSocketOptions): Connection {
+function connect({ url, headers = {}, isPosting, maxMessageBytes = MAX_MESSAGE_BYTES }: LiveSocketOptions): Connection {
   if (isPosting) return new PostSocket(url, headers);
   return new WebSocket(url, {
     headers,
     handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
-    maxPayload: MAX_MESSAGE_BYTES,
+    maxPayload: maxMessageBytes,
     perMessageDeflate: false,
   });
 }

@@ -52,6 +52,16 @@ test.each([
   },
 );
 
+test('a block with thousands of transactions is one part', async () => {
+  const server = await startPartSockets(1, 'block');
+  const told = follow(server);
+  await expect.poll(() => server.count('newFlashblocks')).toBe(1);
+  const input = `0x${'0'.repeat(1_000)}`;
+  const transactions = Array.from({ length: 3_000 }, (_, index) => ({ hash: `0x${index}`, gas: '0x5209', input }));
+  for (const _ of [1, 2]) server.showPart(part, { ...block, transactions } as object as typeof block);
+  await expect.poll(() => told.map((each) => typeof each === 'object' && each.isUnchanged)).toEqual([false, true]);
+});
+
 test('where a node pushes no parts, heads and logs come', async () => {
   const server = await startPartSockets(1, 'logs');
   const told = follow(server);

@@ -19,7 +19,9 @@ export interface PartSocketOptions {
 
 const MIN_PAUSE_MS = 500;
 const MAX_PAUSE_MS = 10_000;
-const PARTS_ID = 0;
+/** Some nodes push a block with all its transactions. */
+const MAX_MESSAGE_BYTES = 16 * 1_048_576;
+const PARTS_ID = 1;
 
 const Refusal = z.object({ id: z.literal(PARTS_ID), error: z.object({}) });
 const Push = z.object({ method: z.literal('eth_subscription'), params: z.object({ result: z.unknown() }) });
@@ -39,7 +41,7 @@ export function openPartSocket(options: PartSocketOptions): () => void {
   };
   const push = (result: unknown) => {
     if (Log.safeParse(result).success) return onLog();
-    const message = readPartMessage(result);
+    const message = readPartMessage(result, last);
     onPart(message && pushedPart(last, message));
     last = message;
   };
@@ -47,6 +49,7 @@ export function openPartSocket(options: PartSocketOptions): () => void {
     url,
     minPauseMs: MIN_PAUSE_MS,
     maxPauseMs: MAX_PAUSE_MS,
+    maxMessageBytes: MAX_MESSAGE_BYTES,
     logger: logger.child({ host: new URL(url).host }),
     onOpen() {
       last = undefined;
