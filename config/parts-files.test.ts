@@ -8,6 +8,7 @@ const FILES = [
   { name: 'base-parts.json', chainId: 8453, isPushed: true },
   { name: 'unichain-parts.json', chainId: 130, isPushed: true },
   { name: 'op-mainnet-parts.json', chainId: 10, isPushed: false },
+  { name: 'world-chain-parts.json', chainId: 480, isPushed: false },
 ];
 
 const read = async (name: string) => JSON.parse(await readFile(new URL(name, import.meta.url), 'utf8'));

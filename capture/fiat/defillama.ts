@@ -18,6 +18,7 @@ export const LLAMA_CHAINS: ReadonlyMap<number, string> = new Map([
   [56, 'bsc'],
   [137, 'polygon'],
   [143, 'monad'],
+  [480, 'wc'],
   [999, 'hyperliquid'],
   [4326, 'megaeth'],
   [4663, 'robinhood'],

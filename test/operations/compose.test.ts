@@ -201,7 +201,7 @@ test('docker-compose.scaled.yml puts as many replicas behind its balancer as tha
 });
 
 test('the variables that the real chains need are in the example of chains.env, and nothing else', () => {
-  const parts = ['base', 'unichain', 'op-mainnet'].map((name) => `config/${name}-parts.json`);
+  const parts = ['base', 'unichain', 'op-mainnet', 'world-chain'].map((name) => `config/${name}-parts.json`);
   const files = ['config/mainnet.json', ...parts].map(textOf).join('');
   const named = [...files.matchAll(/"env:([A-Z0-9_]+)"|"apiKeyEnv": *"([A-Z0-9_]+)"/g)];
   expect(named.length).toBeGreaterThanOrEqual(10);
