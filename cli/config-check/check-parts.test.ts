@@ -26,7 +26,14 @@ test('nodes of a live source follow the parts of blocks, or it is said what they
   const chain = ChainConfig.parse({ ...base, live: { sources } });
   const problems = async () => (await checkParts(chain)).map(({ level, problem }) => `${level}: ${problem}`);
   const stop = node.run();
+  const sent = node.requests.length;
   expect(await problems()).toEqual([]);
+  expect(
+    node.requests
+      .slice(sent)
+      .map(({ method }) => method)
+      .sort(),
+  ).toEqual(['eth_call', 'eth_getBlockByNumber']);
   const offered = async (urls: object) => checkParts(ChainConfig.parse({ ...base, ...urls }));
   const url = new URL(node.wsUrl).origin;
   const wsUrls = [node.wsUrl, anvil.url.replace(/^http/, 'ws')];

@@ -19,8 +19,8 @@ export type PartTrap =
   | { readonly kind: 'otherContext' }
   /** There is no pending block. */
   | { readonly kind: 'null' }
-  /** Every second call runs on the state before the block's first part. */
-  | { readonly kind: 'halves' }
+  /** Every second call falls into another trap, as one of two nodes behind one URL. Default: `oldState` of the head. */
+  | { readonly kind: 'halves'; readonly of?: PartTrap }
   /** The parent of the pending block is another one than the head. */
   | { readonly kind: 'otherParent' };
 
@@ -57,12 +57,14 @@ export function trapped(traps: readonly PartTrap[], now: () => PendingNow): Misb
           isCall(request)
             ? { answer: { error: { code: -32_000, message: 'block not found' } } }
             : { answer: { result: null } };
-      case 'halves':
+      case 'halves': {
+        const rewrite = rewriteOf(trap.of ?? { kind: 'oldState', blocks: 0n });
         return (request) => {
           if (!isCall(request)) return request;
           calls += 1;
-          return calls % 2 === 0 ? request : inBlock(atBlock(request, 'latest'), now().part);
+          return calls % 2 === 0 ? request : rewrite(request);
         };
+      }
       case 'otherParent':
         return (request) => request;
     }

@@ -15,13 +15,35 @@ export const PART_TRAPS: readonly (readonly PartTrap[])[] = [
   [{ kind: 'oldState', blocks: 3n }],
   [{ kind: 'null' }],
   [{ kind: 'halves' }],
+  [{ kind: 'halves', of: { kind: 'allBehind', blocks: 0n } }],
+  [{ kind: 'halves', of: { kind: 'callsBehind', blocks: 17n } }],
   [{ kind: 'otherParent' }],
   [{ kind: 'halves' }, { kind: 'otherParent' }],
   [{ kind: 'null' }, { kind: 'callsBehind', blocks: 5n }],
 ];
 
-export const trapName = (traps: readonly PartTrap[]): string =>
-  traps.map((trap) => ('blocks' in trap ? `${trap.kind} ${trap.blocks}` : trap.kind)).join(', ');
+/** In an order in which a request that one of them changed may still fall into the next. */
+const PAIRED: readonly PartTrap[] = [
+  { kind: 'otherParent' },
+  { kind: 'halves' },
+  { kind: 'otherContext' },
+  { kind: 'oldState', blocks: 3n },
+  { kind: 'callsBehind', blocks: 3n },
+  { kind: 'allBehind', blocks: 17n },
+  { kind: 'null' },
+];
+
+/** Each two at once. */
+export const TRAP_PAIRS: readonly (readonly PartTrap[])[] = PAIRED.flatMap((one, index) =>
+  PAIRED.slice(index + 1).map((other) => [one, other]),
+);
+
+export const trapName = (traps: readonly PartTrap[]): string => traps.map(nameOf).join(', ');
+
+function nameOf(trap: PartTrap): string {
+  if (trap.kind === 'halves' && trap.of) return `halves of ${nameOf(trap.of)}`;
+  return 'blocks' in trap ? `${trap.kind} ${trap.blocks}` : trap.kind;
+}
 
 /** What a pool quotes, by its levels. */
 export const levelsOf = ({ bidAdj, askAdj, depth }: LiveQuote) => ({ bidAdj, askAdj, depth });

@@ -4,7 +4,7 @@ import { feedWords } from '../../devnet/live/registry.ts';
 import { seededRandom } from '../../devnet/traffic/random.ts';
 import { startedWorld } from '../harness/open-world.ts';
 import { fillParts } from '../live/part-fills.ts';
-import { FollowedParts, PART_TRAPS, trapName } from '../live/part-traps.ts';
+import { FollowedParts, PART_TRAPS, TRAP_PAIRS, trapName } from '../live/part-traps.ts';
 import { startPartWorld } from '../live/part-world.ts';
 import { IS_LONG, SOAK_SEED } from './settings.ts';
 
@@ -25,7 +25,7 @@ test(`${FILLS} amounts of quotes after parts fill there`, { timeout: 3_600_000 }
   print(JSON.stringify(await fillParts(world, FILLS, seededRandom(SOAK_SEED))));
 });
 
-test.each(PART_TRAPS.map((traps) => [trapName(traps), traps] as const))(
+test.each([...PART_TRAPS, ...TRAP_PAIRS].map((traps) => [trapName(traps), traps] as const))(
   `${PARTS} parts of a node in the trap %s: no quote is of a wrong state, and the next part is quoted`,
   { timeout: 600_000 },
   async (_, traps) => {
