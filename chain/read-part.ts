@@ -16,6 +16,12 @@ export interface FurtherCalls {
   readonly code: CodeOverrides;
 }
 
+/** The part that a call showed, and the results of the further calls. */
+export interface ShownPartAnd {
+  readonly view: PartView;
+  readonly results: readonly CallResult[];
+}
+
 /**
  * Reads which part the nodes are at, by one call.
  *
@@ -33,7 +39,7 @@ export function readPartAnd(
   { rpc, chainId, multicall3 }: MulticallTarget,
   { calls: further, code }: FurtherCalls,
   signal: AbortSignal,
-): Promise<{ readonly view: PartView; readonly results: readonly CallResult[] }> {
+): Promise<ShownPartAnd> {
   const shown = viewCalls(multicall3);
   const calls = [{ target: multicall3, data: CHAIN_ID_CALL }, ...shown, ...further];
   const data = encodeAggregate3(calls);

@@ -1,4 +1,4 @@
-import type { BlockHeader } from '../chain/read-context.ts';
+import type { BlockHeader, BlockRef } from '../chain/read-context.ts';
 import { liveMaxAgeMs } from '../config/live-schema.ts';
 import type { ChainContext } from './chain-bounds.ts';
 import type { ChainDepthEstimates } from './depth-estimates.ts';
@@ -53,7 +53,7 @@ interface LiveQuotesDeps {
   /** Where sources send state overrides: what they say. */
   readonly feed?: Pick<LiveFeed, 'holders'> | undefined;
   /** Where nodes follow parts of these blocks: what calls these nodes. */
-  readonly parts?: Pick<OpenPartHeads, 'rpc' | 'feed' | 'sealed' | 'passed' | 'unchanged'> | undefined;
+  readonly parts?: Pick<OpenPartHeads, 'rpc' | 'feed' | 'sealed' | 'passed' | 'shownAnswers'> | undefined;
 }
 
 /**
@@ -75,13 +75,15 @@ export function openQuotes(
   const committed = live?.committed.snapshots;
   const { rpc } = live?.parts ?? deps;
   const requested = new RequestedPools({ warmMs: bounds.warmSecs * 1_000, under: live?.committed.requested, now });
-  const shared = sharing?.join(config, live ? 'live' : 'committed', { requested, onHead });
+  const shownAnswers = live?.parts?.shownAnswers;
+  const comesFirst = shownAnswers && ((block: BlockRef) => shownAnswers.isShown(block));
+  const shared = sharing?.join(config, live ? 'live' : 'committed', { requested, onHead, comesFirst });
   const target = { rpc, chainId, multicall3 };
   const hasSource = config.live !== undefined;
   const onRead = sealed && ((snapshot: PriceSnapshot) => sealed.note(snapshot));
   const onFees: PoolReaderOptions['onFees'] = sealed && ((block, feesWei) => sealed.noteFees(block, feesWei));
   const reads = { ...bounds, target, hasSource, observer, logger, heads, shared, wallClock };
-  const pools = createReader({ ...reads, unchanged: live?.parts?.unchanged, onRead, onFees });
+  const pools = createReader({ ...reads, shownAnswers, onRead, onFees });
   const schedule = new WarmSchedule({ ...warmBudget, isFunded, now });
   const reserve = () => schedule.budget.reserve('remaining');
   const { readTimeoutMs } = bounds;

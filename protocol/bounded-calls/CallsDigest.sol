@@ -2,18 +2,19 @@
 pragma solidity ^0.8.37;
 
 /// Put at an address without code by a state override. Makes calls in order, each with its own gas limit, and reverts
-/// with the SHA-256 of their results, which undoes whatever the calls have done. With too little gas for any calls of a
-/// pool it makes none and returns nothing.
+/// with their results, which undoes whatever the calls have done. Where the SHA-256 of these results is the known one,
+/// it reverts with that alone. With too little gas for any calls of a pool it makes none and returns nothing.
 ///
-/// A call is packed as gas limit (4 bytes), target (20), most bytes to keep (2), length of calldata (2), calldata. A
-/// result is hashed as a word of success, a word of the number of bytes kept, these bytes. A call with a gas limit of
-/// zero is not made: its result is the hash of the target's code.
+/// The calldata is the known SHA-256 (32 bytes), then the calls. A call is packed as gas limit (4 bytes), target (20),
+/// most bytes to keep (2), length of calldata (2), calldata. A result is packed as a word of success, a word of the
+/// number of bytes kept, these bytes. A call with a gas limit of zero is not made: its result is the hash of the
+/// target's code.
 contract CallsDigest {
     fallback() external {
         assembly {
             if gt(8000000, gas()) { stop() }
             let end := 0
-            for { let offset := 0 } lt(offset, calldatasize()) { } {
+            for { let offset := 32 } lt(offset, calldatasize()) { } {
                 let header := calldataload(offset)
                 let target := and(shr(64, header), 0xffffffffffffffffffffffffffffffffffffffff)
                 let size := and(shr(32, header), 0xffff)
@@ -36,8 +37,9 @@ contract CallsDigest {
                 end := add(data, kept)
                 offset := add(add(offset, 28), size)
             }
-            pop(staticcall(gas(), 2, 0, end, 0, 32))
-            revert(0, 32)
+            pop(staticcall(gas(), 2, 0, end, end, 32))
+            if eq(mload(end), calldataload(0)) { revert(end, 32) }
+            revert(0, end)
         }
     }
 }

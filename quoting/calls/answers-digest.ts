@@ -8,13 +8,23 @@ import { CALLS_DIGEST_CODE } from '../../protocol/bounded-calls/calls-digest-cod
 import { perObject } from '../../runtime/per-object.ts';
 import type { ServedPool } from '../pools/pool-directory.ts';
 import type { PoolAnswers } from './decode-pool.ts';
-import { poolStubs, priceCalls, quoteCall, stopLossCalls, storageCall, velocityCalls } from './pool-calls.ts';
+import {
+  poolStubs,
+  priceCalls,
+  quoteCall,
+  stopLossCalls,
+  storageCall,
+  velocityCalls,
+  type Watched,
+  wasQuoteSkipped,
+} from './pool-calls.ts';
 
 /** The address where `CallsDigest.sol` is put. */
 const TARGET = '0xd19e57d19e57d19e57d19e57d19e57d19e57d19e';
 /** Of calls whose results are kept whole. The stub itself bounds what the provider may take. */
 const WHOLE = { storage: 2_000_000, quote: 5_800_000, guard: 1_000_000, keptBytes: 0xffff };
 const DIGEST_BYTES = 32;
+const WORD = 32;
 
 /** What is digested of a call. A gas limit of zero: the code of the target. */
 type DigestedCall = Omit<BoundedCall, 'likelyGas'>;
@@ -23,54 +33,100 @@ type DigestedCall = Omit<BoundedCall, 'likelyGas'>;
 export const digestCode = (pools: readonly ServedPool[]): CodeOverrides =>
   new Map([...poolStubs(pools), [TARGET, CALLS_DIGEST_CODE]]);
 
-/** What a pool answered. */
-export interface AnsweredPool {
-  readonly pool: ServedPool;
-  readonly answers: PoolAnswers;
+/** What a pool answered, but for its own prices. */
+export interface OtherAnswers extends Omit<PoolAnswers, 'prices'> {
+  /** Results of all of {@link priceCalls} but the first. */
+  readonly others: readonly CallResult[];
 }
 
+export interface AnsweredPool {
+  readonly pool: ServedPool;
+  readonly answers: OtherAnswers;
+}
+
+/** Leaves out the pool's own prices. */
+export const othersIn = ({ prices = [], ...answers }: PoolAnswers): OtherAnswers => ({
+  ...answers,
+  others: prices.slice(1),
+});
+
 /**
- * The call that shows whether a pool's answers are others than these, without giving them: its own prices aside, which
- * its code makes of its storage and of what its provider quotes.
+ * The call that gives what a pool answers now, its own prices aside: these take its code, and the stub is in its place.
+ * Where that is what it answered, the call gives the digest of it alone.
  */
-export function digestCall({ pool, answers: { watched } }: AnsweredPool): ContractCall {
+export function digestCall(answered: AnsweredPool): ContractCall {
+  const { digested, likelyGas } = callsOf(answered);
+  return { target: TARGET, data: `${digestOf(answered)}${digested.map(pack).join('')}`, gas: likelyGas };
+}
+
+function callsOf({ pool, answers: { watched } }: AnsweredPool) {
   const [storage, quote] = [storageCall(pool), quoteCall(pool)];
   const guards = [...stopLossCalls(pool), ...(velocityCalls(pool) ?? [])];
-  const [, ...others] = priceCalls(pool, watched).filter((call) => !isOwnCode(pool, call));
+  const others = otherCalls(pool, watched).filter((call) => !isOwnCode(pool, call));
   const { keptBytes } = WHOLE;
-  const calls: DigestedCall[] = [
+  const digested: DigestedCall[] = [
     { ...storage, gasLimit: WHOLE.storage, keptBytes },
     { ...quote, gasLimit: WHOLE.quote, keptBytes },
     ...guards.map((call) => ({ ...call, gasLimit: WHOLE.guard, keptBytes })),
     ...others,
   ];
   const gas = [storage, quote, ...guards, ...others.map(({ likelyGas }) => ({ gas: likelyGas || CODE_HASH_GAS }))];
-  return {
-    target: TARGET,
-    data: `0x${calls.map(pack).join('')}`,
-    gas: gas.reduce((sum, each) => sum + each.gas, 0),
-  };
+  return { digested, likelyGas: gas.reduce((sum, each) => sum + each.gas, 0) };
 }
+
+const otherCalls = (pool: ServedPool, watched: Watched | undefined): BoundedCall[] =>
+  priceCalls(pool, watched).slice(1);
 
 /** Whether a call reads the code of the pool, which never changes: the stub is in its place. */
 const isOwnCode = ({ address }: ServedPool, { target, gasLimit }: DigestedCall): boolean =>
   gasLimit === 0 && target === address;
 
-/** The digest of a result of {@link digestCall}; undefined where the node did not make the calls. */
-export const readDigest = ({ success, data }: CallResult): Hex | undefined =>
-  !success && size(data) === DIGEST_BYTES ? data : undefined;
+/**
+ * Reads the result of {@link digestCall}.
+ *
+ * @returns undefined where the node did not make the calls, or the stub not that of the provider for want of gas
+ */
+export function readOthers(answered: AnsweredPool, { success, data }: CallResult): OtherAnswers | undefined {
+  const { pool, answers } = answered;
+  if (success) return undefined;
+  if (size(data) === DIGEST_BYTES) return data === digestOf(answered) ? answers : undefined;
+  const results = unpack(data, callsOf(answered).digested.length);
+  const [storage, quote, ...rest] = results;
+  if (!quote || wasQuoteSkipped(quote)) return undefined;
+  const stopLoss = rest.splice(0, stopLossCalls(pool).length);
+  const velocity = velocityCalls(pool) && rest.splice(0, velocityCalls(pool)?.length);
+  const { watched } = answers;
+  const others = otherCalls(pool, watched).map((call, index) =>
+    isOwnCode(pool, call) ? answers.others[index] : rest.shift(),
+  );
+  if (!others.every((result) => result !== undefined)) return undefined;
+  return { storage, quote, watched, others, ...(stopLoss.length > 0 && { stopLoss }), ...(velocity && { velocity }) };
+}
 
 /** The digest that {@link digestCall} gives while these are the answers. */
 export const digestOf = perObject(({ pool, answers }: AnsweredPool): Hex => {
-  const { storage, quote, stopLoss = [], velocity = [], prices = [], watched } = answers;
-  const calls = priceCalls(pool, watched);
-  const others = prices.filter((_, index) => index > 0 && !(calls[index] && isOwnCode(pool, calls[index])));
+  const { storage, quote, stopLoss = [], velocity = [], watched } = answers;
+  const calls = otherCalls(pool, watched);
+  const others = answers.others.filter((_, index) => !(calls[index] && isOwnCode(pool, calls[index])));
   const bytes = [storage, quote, ...stopLoss, ...velocity, ...others].map((result) => {
     const { success, data }: CallResult = result ?? { success: false, data: '0x' };
-    return `${hexDigits(success ? 1 : 0, 32)}${hexDigits(size(data), 32)}${data.slice(2)}`;
+    return `${hexDigits(success ? 1 : 0, WORD)}${hexDigits(size(data), WORD)}${data.slice(2)}`;
   });
   return `0x${hash('sha256', Buffer.from(bytes.join(''), 'hex'), 'hex')}`;
 });
 
 const pack = ({ target, data, gasLimit, keptBytes }: DigestedCall): string =>
   `${hexDigits(gasLimit, 4)}${target.slice(2)}${hexDigits(keptBytes, 2)}${hexDigits(size(data), 2)}${data.slice(2)}`;
+
+/** @returns none unless the data are this many results */
+function unpack(data: Hex, count: number): CallResult[] {
+  const slice = (from: number, to: number): Hex => `0x${data.slice(2 + 2 * from, 2 + 2 * to)}`;
+  let offset = 0;
+  const results = Array.from({ length: count }, (): CallResult => {
+    const begin = offset + 2 * WORD;
+    const [success, kept] = [Number(slice(offset, offset + WORD)), Number(slice(offset + WORD, begin))];
+    offset = begin + kept;
+    return { success: success === 1, data: slice(begin, offset) };
+  });
+  return offset === size(data) ? results : [];
+}

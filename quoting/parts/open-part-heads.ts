@@ -6,7 +6,7 @@ import type { LiveConfig, PartSourceConfig } from '../../config/live-schema.ts';
 import type { ChainContext } from '../chain-bounds.ts';
 import type { Heads } from '../heads/heads.ts';
 import { LiveHeads, type LiveHeadsDeps } from '../live/live-heads.ts';
-import { NO_CALLS, UnchangedAnswers } from '../reads/unchanged-answers.ts';
+import { ShownAnswers } from '../reads/shown-answers.ts';
 import { PartFeed } from './part-feed.ts';
 import { openPartSocket } from './part-socket.ts';
 import { PassedReads } from './passed-reads.ts';
@@ -25,8 +25,8 @@ export interface OpenPartHeads {
   /** Compares parts with sealed blocks. */
   readonly sealed: SealedChecks;
   readonly passed: PassedReads;
-  /** What pools answer as before, as the calls of the feed show. */
-  readonly unchanged: UnchangedAnswers;
+  /** What pools answer, as the calls of the feed show with parts. */
+  readonly shownAnswers: ShownAnswers;
   /** The nodes that follow parts. */
   readonly rpc: ChainRpc;
   /** What the operator should know; undefined when there is nothing. */
@@ -51,18 +51,12 @@ export function openPartHeads(
   const sealed = new SealedChecks({ isFunded, observer, logger, now });
   const isLast = (node: string) => sealed.isDivergent(node);
   const rpc = openChainRpc({ chainId, rpcUrls, isLast }, bounds.rpcTimeoutMs, countCall);
-  const unchanged = new UnchangedAnswers(now);
-  const read = async (pushed: bigint | undefined) => {
-    const digests = rpc.mayHave('stateOverrides') ? unchanged.next(pushed) : NO_CALLS;
-    try {
-      const shown = await readPartAnd({ rpc, chainId, multicall3 }, digests, AbortSignal.timeout(READ_MS));
-      unchanged.show(shown.view, digests, shown.results);
-      return shown.view;
-    } catch (error) {
-      if (digests.calls.length > 0) unchanged.rejected();
-      throw error;
-    }
-  };
+  const shownAnswers = new ShownAnswers(now);
+  const read = () =>
+    shownAnswers.read(
+      (calls) => readPartAnd({ rpc, chainId, multicall3 }, calls, AbortSignal.timeout(READ_MS)),
+      rpc.mayHave('stateOverrides'),
+    );
   const feed = new PartFeed({ id: randomUUID(), multicall3, maxAgeMs, committed, sealed, read, observer, now });
   sealed.onFees((fees) => feed.noteFees(fees));
   const passed = new PassedReads(now);
@@ -86,7 +80,7 @@ export function openPartHeads(
     feed,
     sealed,
     passed,
-    unchanged,
+    shownAnswers,
     rpc,
     warning: () => feed.warning() ?? passed.warning(),
     close() {

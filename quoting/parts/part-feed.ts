@@ -26,8 +26,8 @@ export interface PartFeedDeps {
   readonly committed: Pick<Heads, 'announced'>;
   /** Whether parts of a node are left out of quotes since sealed blocks were others. Default: never. */
   readonly sealed?: Pick<SealedChecks, 'isDivergent'> | undefined;
-  /** Makes one call at the tag `pending`. `pushed`: the number of the block that a node pushed. */
-  readonly read: (pushed: bigint | undefined) => Promise<PartView>;
+  /** Makes one call at the tag `pending`. */
+  readonly read: () => Promise<PartView>;
   readonly observer?: Pick<LiveObserver, 'count'> | undefined;
   readonly now: Clock;
 }
@@ -177,7 +177,7 @@ export class PartFeed {
   async #read(): Promise<void> {
     const { read, observer } = this.#deps;
     const begun = this.#pushes;
-    await read(begun.last?.blockNumber).then(
+    await read().then(
       (view) => this.#isClosed || this.note(view, begun),
       (error) => {
         this.#outcome = faultOf(error);

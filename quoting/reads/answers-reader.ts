@@ -5,6 +5,7 @@ import type { BlockRef, ReadContext } from '../../chain/read-context.ts';
 import { isRefusal, lacksOverrides } from '../../chain/rpc-failure.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { OutageLog } from '../../runtime/outage-log.ts';
+import type { OtherAnswers } from '../calls/answers-digest.ts';
 import type { PoolAnswers } from '../calls/decode-pool.ts';
 import {
   poolStubs,
@@ -15,10 +16,12 @@ import {
   velocityCalls,
   wasQuoteSkipped,
 } from '../calls/pool-calls.ts';
+import { priceCall } from '../calls/probe-calls.ts';
 import type { TransferProver } from '../guards/transfer-prover.ts';
 import type { ServedPool } from '../pools/pool-directory.ts';
 import { CommittedQuotes } from './committed-quotes.ts';
 import type { CurveSearcher } from './curve-searcher.ts';
+import type { ShownPart } from './shown-part.ts';
 
 export interface AnswersReaderDeps {
   readonly target: MulticallTarget;
@@ -49,21 +52,31 @@ export class AnswersReader {
   /**
    * Reads pools in shared calls.
    *
+   * @param part what need not be read: all but their own prices of pools that a call showed with the part
    * @returns the answers in the order of the pools
    * @throws RpcFailure when nodes did not give the block's state
    */
-  async read(context: ReadContext, pools: readonly ServedPool[]): Promise<PoolAnswers[]> {
+  async read(
+    context: ReadContext,
+    pools: readonly ServedPool[],
+    part?: Pick<ShownPart, 'isShown' | 'others'>,
+  ): Promise<PoolAnswers[]> {
     const { target, searcher, prover } = this.#deps;
     const watched = pools.map(({ address }) => searcher.known(address)?.formulas?.code.accounts);
-    const calls = pools.map((pool, index) => priceCalls(pool, watched[index]));
+    const shown = new Set(part && pools.filter((pool, index) => part.isShown(pool, watched[index])));
+    const unread = pools.filter((pool) => !shown.has(pool));
+    const calls = pools.map((pool, index) => (shown.has(pool) ? [priceCall(pool)] : priceCalls(pool, watched[index])));
     const [states, { answers }, committedQuotes] = await Promise.all([
-      this.#readStates(context, pools),
+      this.#readStates(context, unread),
       boundedCalls(target, context, calls).catch((error) => this.#withoutPrices(context, pools, error)),
       this.#committedQuotes.quotes(context, pools, (at, of) => this.#readStates(at, of)),
     ]);
-    const read = pools.map((_, index) => {
+    const others = await Promise.all(pools.map((pool) => (shown.has(pool) ? part?.others(pool) : undefined)));
+    const read = pools.map((_, index): PoolAnswers => {
       const prices = answers[index]?.results;
-      return { ...states[index], prices, watched: watched[index], committedQuote: committedQuotes[index] };
+      const known = others[index];
+      if (known) return withPrices(known, prices);
+      return { ...states.shift(), prices, watched: watched[index], committedQuote: committedQuotes[index] };
     });
     const transfers = await prover.prove(context, pools, read);
     return read.map((each, index) => ({ ...each, transfers: transfers[index] }));
@@ -91,6 +104,7 @@ export class AnswersReader {
    * @throws RpcFailure when no node gave the block's storage
    */
   async #readStates(context: ReadContext, pools: readonly ServedPool[]): Promise<PoolAnswers[]> {
+    if (pools.length === 0) return [];
     try {
       const read = await this.#readStorageAndQuotes(context, pools);
       this.#inversion.worked();
@@ -154,3 +168,10 @@ export class AnswersReader {
 
 /** Whether the state to read at is one of overrides: not at a committed block, nor after a part. */
 const needsOverrides = ({ block: { pending } }: ReadContext): boolean => pending !== undefined && !pending.part;
+
+/** Adds prices to what a call showed besides. Sides are found again: they may be others at other prices. */
+const withPrices = ({ others, velocity, ...answers }: OtherAnswers, prices: PoolAnswers['prices']): PoolAnswers => ({
+  ...answers,
+  ...(velocity && { velocity: [...velocity] }),
+  prices: prices && [...prices, ...others],
+});

@@ -10,7 +10,7 @@ import { SidesReader, type SidesReaderDeps } from './sides-reader.ts';
 /** What the reader of a chain's pools is made of. */
 export type PoolReaderOptions = Pick<
   PoolReaderDeps,
-  'heads' | 'shared' | 'unchanged' | 'hasSource' | 'onRead' | 'wallClock'
+  'heads' | 'shared' | 'shownAnswers' | 'hasSource' | 'onRead' | 'wallClock'
 > &
   Pick<AnswersReaderDeps, 'target' | 'onFees' | 'logger'> &
   Pick<SidesReaderDeps, 'readTimeoutMs'> &

@@ -15,9 +15,9 @@ import { SnapshotError } from '../snapshot-error.ts';
 import type { DepthSnapshot, HeadContext, PriceSnapshot } from '../types.ts';
 import type { AnswersReader } from './answers-reader.ts';
 import { type SharedReads, UNSHARED } from './shared-reads.ts';
+import type { ShownAnswers } from './shown-answers.ts';
 import { ShownPart } from './shown-part.ts';
 import type { FoundCurve, SidesReader } from './sides-reader.ts';
-import type { UnchangedAnswers } from './unchanged-answers.ts';
 
 export interface PoolReaderDeps {
   readonly target: Pick<MulticallTarget, 'rpc'>;
@@ -28,8 +28,8 @@ export interface PoolReaderDeps {
   readonly heads: Pick<HeadTracker<ReportedHead>, 'head' | 'caughtUp' | 'confirm' | 'reject'>;
   /** Reads that processes share. Default: none. */
   readonly shared?: SharedReads | undefined;
-  /** What pools answer after a part as before. Default: each is read. */
-  readonly unchanged?: Pick<UnchangedAnswers, 'at' | 'note'> | undefined;
+  /** What calls showed of pools with parts. Default: all is read. */
+  readonly shownAnswers?: Pick<ShownAnswers, 'at' | 'others' | 'othersSoon' | 'note'> | undefined;
   /** Whether the chain has a source of live prices. Default: no. */
   readonly hasSource?: boolean;
   /** Takes each pool that was read, or that another process read for all. */
@@ -70,7 +70,7 @@ export class PoolReader {
     const answers = await this.#deps.shared.find('answers', head.block, read.pool.address);
     if (answers === undefined) return this.#ownPrices(head, read);
     this.#deps.heads.confirm(head.block);
-    this.#deps.unchanged?.note(head.block, read.pool, answers as PoolAnswers);
+    this.#deps.shownAnswers?.note(head.block, read.pool, answers as PoolAnswers);
     const found = this.#decode(read, head.block, answers as PoolAnswers);
     if (found instanceof SnapshotError) throw found;
     return found;
@@ -131,7 +131,7 @@ export class PoolReader {
     const { block } = head;
     const known = new Map<PoolRead, PoolAnswers>();
     for (const each of reads) {
-      const answers = this.#deps.unchanged?.at(block, each.pool);
+      const answers = this.#deps.shownAnswers?.at(block, each.pool);
       if (answers) known.set(each, answers);
     }
     const unread = reads.filter((each) => !known.has(each));
@@ -146,12 +146,14 @@ export class PoolReader {
 
   /** Reads pools. `shown`: the block that the answers are of. */
   async #readAnswers(head: HeadContext, reads: readonly PoolRead[]) {
-    const { answers: reader, heads, shared, unchanged, readTimeoutMs } = this.#deps;
+    const { answers: reader, heads, shared, shownAnswers, readTimeoutMs } = this.#deps;
     const { block } = head;
     if (reads.length === 0) return { shown: block, answers: [] };
     const pools = reads.map(({ pool }) => pool);
-    const part = new ShownPart(block);
-    const read = withTimeLimit(readTimeoutMs, (signal) => reader.read({ ...head, block: part.block, signal }, pools));
+    const part = new ShownPart(block, shownAnswers);
+    const read = withTimeLimit(readTimeoutMs, (signal) =>
+      reader.read({ ...head, block: part.block, signal }, pools, part),
+    );
     const isAt = () => stateOf(part.shown) === stateOf(block);
     const answers = await shared.share(
       { kind: 'answers', block, pools: pools.map(({ address }) => address), isAt },
@@ -160,7 +162,7 @@ export class PoolReader {
     );
     heads.confirm(block);
     const { shown } = part;
-    for (const [index, pool] of pools.entries()) unchanged?.note(shown, pool, answers[index] ?? {});
+    for (const [index, pool] of pools.entries()) shownAnswers?.note(shown, pool, answers[index] ?? {});
     return { shown, answers };
   }
 

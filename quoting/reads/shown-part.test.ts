@@ -1,9 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isAtLeast, isSameView } from '../../chain/part-view.ts';
+import { isAtLeast, isSameView, OtherPart } from '../../chain/part-view.ts';
 import { pendingPart } from '../../chain/pending-part.ts';
-import type { PartView } from '../../chain/pending-state.ts';
+import { type PartView, stateOf } from '../../chain/pending-state.ts';
+import type { BlockRef } from '../../chain/read-context.ts';
 import { runs } from '../../test/harness/property-seed.ts';
+import { flatPool } from '../pools/served-pool.fixture.ts';
 import { ShownPart } from './shown-part.ts';
 
 const committed = { number: 9n, hash: '0x09', timestamp: 1_018n } as const;
@@ -37,6 +39,21 @@ test('calls of the part of the head leave it as it is', () => {
 test('without a part nothing changes', () => {
   const part = new ShownPart(committed);
   expect([part.block, part.shown]).toEqual([committed, committed]);
+});
+
+test('what a call showed of a pool with a part is not taken for another part', async () => {
+  const [pool, later] = [flatPool(11), { ...VIEW, feesWei: 8n }];
+  const shownAt = new Map([VIEW, { ...VIEW, feesWei: 9n }].map((view) => [stateOf(headAt(view)), { others: [] }]));
+  const find = (block: BlockRef) => shownAt.get(stateOf(block));
+  const open = () => new ShownPart(headAt(VIEW), { others: find, othersSoon: async (block) => find(block) });
+  const part = open();
+  expect([part.isShown(pool, undefined), part.isShown(pool, [pool.address])]).toEqual([true, false]);
+  expect(await part.others(pool)).toEqual({ others: [] });
+  shows(part, later);
+  await expect(part.others(pool)).rejects.toMatchObject({ constructor: OtherPart, view: later });
+  const newest = open();
+  shows(newest, { ...VIEW, feesWei: 9n });
+  expect(await newest.others(pool)).toEqual({ others: [] });
 });
 
 const anyView = fc.record({

@@ -1,7 +1,11 @@
-import { isAtLeast, isSameView } from '../../chain/part-view.ts';
+import { isAtLeast, isSameView, OtherPart } from '../../chain/part-view.ts';
 import { pendingPart } from '../../chain/pending-part.ts';
 import type { PartView } from '../../chain/pending-state.ts';
 import type { BlockRef } from '../../chain/read-context.ts';
+import type { OtherAnswers } from '../calls/answers-digest.ts';
+import type { Watched } from '../calls/pool-calls.ts';
+import type { ServedPool } from '../pools/pool-directory.ts';
+import type { ShownAnswers } from './shown-answers.ts';
 
 /**
  * The part that the calls of a round run on. Nodes may be at a later part of the block than the head: then that one is
@@ -11,11 +15,14 @@ export class ShownPart {
   /** The block to make the calls at. */
   readonly block: BlockRef;
   readonly #head: BlockRef;
+  readonly #answers: Pick<ShownAnswers, 'others' | 'othersSoon'> | undefined;
   #view: PartView | undefined;
 
-  constructor(head: BlockRef) {
+  /** @param answers what calls showed with parts */
+  constructor(head: BlockRef, answers?: Pick<ShownAnswers, 'others' | 'othersSoon'>) {
     const { pending } = head;
     this.#head = head;
+    this.#answers = answers;
     const takes = (view: PartView) => this.#takes(view);
     this.block = pending?.part ? { ...head, pending: { ...pending, part: { ...pending.part, takes } } } : head;
   }
@@ -31,6 +38,20 @@ export class ShownPart {
     if (view.node === part.view.node) return this.#head;
     // Another node is at the same part.
     return { ...this.#head, pending: { ...pending, part: { ...part, view: { ...part.view, node: view.node } } } };
+  }
+
+  /** Whether it was shown with the head what a pool answers there, and the code of the accounts that count. */
+  isShown(pool: ServedPool, watched: Watched | undefined): boolean {
+    const others = this.#answers?.others(this.#head, pool);
+    return others !== undefined && `${others.watched}` === `${watched}`;
+  }
+
+  /** What a pool answers at the block of the calls, its own prices aside. @throws OtherPart where it was not shown */
+  async others(pool: ServedPool): Promise<OtherAnswers> {
+    const { shown } = this;
+    const others = await this.#answers?.othersSoon(shown, pool);
+    if (others) return others;
+    throw shown.pending?.part ? new OtherPart(shown.pending.part.view) : new TypeError('nothing was shown of the pool');
   }
 
   #takes(view: PartView): boolean {

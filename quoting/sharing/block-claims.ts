@@ -24,6 +24,8 @@ export interface ClaimStore {
 
 export interface BlockClaimsDeps {
   readonly claims: ClaimStore;
+  /** Whether this process knows more of a block than others; undefined: as they do. Default: that. */
+  readonly comesFirst?: ((block: BlockRef) => boolean | undefined) | undefined;
   /** Takes a failure of the store. Meanwhile this process reads the chain by itself. */
   readonly onFailure: (error: unknown) => void;
   readonly now: Clock;
@@ -55,7 +57,8 @@ export class BlockClaims {
   /** Resolves when it is decided who reads a block. @param isAlone whether no other process has requests */
   async decide(block: BlockHeader, isAlone: boolean): Promise<void> {
     const state = stateOf(block);
-    const effect = this.#next({ kind: 'wanted', state, block, isAlone });
+    const comesFirst = this.#deps.comesFirst?.(block);
+    const effect = this.#next({ kind: 'wanted', state, block, isAlone, comesFirst });
     if (effect)
       this.#decisions.set(
         state,

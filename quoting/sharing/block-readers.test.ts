@@ -206,6 +206,16 @@ test('the reader of the last block claims the next one at once, others wait, lon
   expect(effectOf(NO_READERS, { ...wanted(two), isAlone: true } as ReadersEvent)).toBe(null);
 });
 
+test('a process that knows more of a block than others claims it at once, and they wait', () => {
+  const [state, block] = [two.hash, two];
+  const at = (comesFirst: boolean): ReadersEvent => ({ kind: 'wanted', state, block, isAlone: false, comesFirst });
+  expect(effectOf(after({ kind: 'heard', state: one.hash, block: one }), at(true))).toEqual({ kind: 'take', state });
+  const wait = { kind: 'wait', state, ms: AFTER_OTHERS_MS };
+  expect(effectOf(after(wanted(one), answered(one, 'taken')), at(false))).toEqual(wait);
+  // Others may have better nodes.
+  expect(effectOf(after({ kind: 'nodesFailed' }), at(true))).toEqual({ ...wait, ms: AFTER_FAILURE_MS });
+});
+
 test('a block whose reader is gone is taken while it is awaited, for two seconds', () => {
   const held = after(wanted(one), answered(one, 'held'));
   const tick: ReadersEvent = { kind: 'tick', isAwaited: true };

@@ -27,10 +27,16 @@ export interface ReadersState {
 
 /**
  * What happened. `answered`: what Redis said of a claim; `failed` also when it said nothing. `askedAt`:
- * when it was asked.
+ * when it was asked. `comesFirst`: whether this process knows more of the block than others; undefined: as they do.
  */
 export type ReadersEvent =
-  | { readonly kind: 'wanted'; readonly state: string; readonly block: BlockHeader; readonly isAlone: boolean }
+  | {
+      readonly kind: 'wanted';
+      readonly state: string;
+      readonly block: BlockHeader;
+      readonly isAlone: boolean;
+      readonly comesFirst?: boolean | undefined;
+    }
   | { readonly kind: 'waited'; readonly state: string; readonly isPublished: boolean }
   | {
       readonly kind: 'answered';
@@ -125,8 +131,10 @@ function wanted(state: ReadersState, event: ReadersEvent & { kind: 'wanted' }, n
   if (state.claims.has(name)) return [state, null] as const;
   const next = withClaim(state, event, 'each', now);
   if (isAlone) return [{ ...next, current: state.current }, null] as const;
-  if (state.lastReader === 'own') return [next, { kind: 'take', state: name }] as const;
-  const ms = now < state.asideUntil ? AFTER_FAILURE_MS : AFTER_OTHERS_MS;
+  const isAside = now < state.asideUntil;
+  const isNext = event.comesFirst === undefined ? state.lastReader === 'own' : event.comesFirst && !isAside;
+  if (isNext) return [next, { kind: 'take', state: name }] as const;
+  const ms = isAside ? AFTER_FAILURE_MS : AFTER_OTHERS_MS;
   return [next, { kind: 'wait', state: name, ms }] as const;
 }
 

@@ -75,13 +75,14 @@ export class ReadSharing {
   join(
     chain: ChainConfig,
     basis: 'committed' | 'live',
-    { requested, onHead }: Pick<ChainReadsDeps, 'requested' | 'onHead'>,
+    { requested, onHead, comesFirst }: Pick<ChainReadsDeps, 'requested' | 'onHead' | 'comesFirst'>,
   ): ChainReads {
     const name = `${nameOf(chain, this.#prefix)}-${basis}`;
     const claims = redisClaims(this.#bus.redis, (state) => `${name}:${state}`);
     const reads = new ChainReads({
       requested,
       onHead,
+      comesFirst,
       onFailure: this.#bus.failed,
       now: this.#now,
       publish: (kind, text) => this.#bus.publish(`${name}:${kind}`, text),

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, expect, inject, onTestFinished, test, vi } from 'vitest';
+import type { LivePool } from '../../devnet/live/live-pools.ts';
 import { PART_MS, SILENT_MS } from '../../quoting/parts/part-schedule.ts';
 import { startedWorld } from '../harness/open-world.ts';
 import { fixedDirectory } from '../quotes/served-pool.ts';
@@ -16,7 +17,6 @@ const world = startedWorld(() =>
   startPartWorld({
     flatPools: 4,
     packedPools: 4,
-    guards: ['none'],
     node: { form: 'payload', partsPerBlock: PARTS_PER_BLOCK },
   }),
 );
@@ -74,7 +74,7 @@ interface Processes {
 }
 
 /** Processes that share what they read, after some parts, from when on their clock counts these. */
-async function openApis(count: number) {
+async function openApis(count: number, body: object = {}) {
   const sharedBy = { redisUrl: inject('redisUrl'), prefix: randomUUID() };
   const { config, served } = world;
   const clock = new PartClock();
@@ -92,9 +92,9 @@ async function openApis(count: number) {
   const apis = await Promise.all(Array.from({ length: count }, open));
   for (const api of apis) onTestFinished(() => api.stop());
   // Until it is known of each pool how its depth is found, and how its tokens move.
-  await showParts({ apis, clock }, 5);
+  await showParts({ apis, clock }, 5, body);
   clock.countParts();
-  await showParts({ apis, clock }, 2);
+  await showParts({ apis, clock }, 2, body);
   return { apis, clock };
 }
 
@@ -106,44 +106,90 @@ const LEARNING_CALLS = 3;
 const READ_TWICE = 3;
 
 /** Shows parts, each once all processes quote after the one before. All but the first of a block have new prices. */
-async function showParts({ apis, clock }: Processes, count: number): Promise<void> {
+async function showParts({ apis, clock }: Processes, count: number, body: object = {}): Promise<void> {
   for (let shown = 0; shown < count; shown += 1) {
     const isLast = world.node.part().index === PARTS_PER_BLOCK - 1;
     const part = isLast ? await world.node.nextPart() : await world.price(190n + BigInt(shown % 10));
-    await clock.during(Promise.all(apis.map((api) => quotesAfter(world, part, batchesOf(api)))));
+    await clock.during(Promise.all(apis.map((api) => quotesAfter(world, part, batchesOf(api), body))));
   }
 }
 
-test.each([1, 4])('with %i processes, a part costs three calls at most', async (count) => {
-  const { apis, clock } = await openApis(count);
+/** Fails unless parts cost so many calls at most while something happens. */
+async function expectCalls({ apis, clock }: Processes, perPart: number, happen: () => Promise<void>): Promise<void> {
   const before = { calls: callsAtParts(), parts: partsShown(), retries: clock.retries };
-  await showParts({ apis, clock }, 40);
+  await happen();
   // Whichever process is the first to hear of a part reads pools for all.
-  const learning = LEARNING_CALLS * (count - 1);
-  const reads = partsShown() - before.parts + READ_TWICE + count * (clock.retries - before.retries);
-  expect(callsAtParts() - before.calls).toBeLessThanOrEqual(3 * reads + learning);
+  const learning = LEARNING_CALLS * (apis.length - 1);
+  const reads = partsShown() - before.parts + READ_TWICE + apis.length * (clock.retries - before.retries);
+  expect(callsAtParts() - before.calls).toBeLessThanOrEqual(perPart * reads + learning);
+}
+
+test.each([1, 4])(
+  'with %i processes, a part costs three calls at most, also where pools have guards',
+  async (count) => {
+    const processes = await openApis(count);
+    await expectCalls(processes, 3, () => showParts(processes, 40));
+  },
+);
+
+/** A flat pool with guards that is not asked for, and the others. */
+const left = () => world.market.pools.slice(1, 2);
+const bodyOf = (pools: readonly LivePool[]) => ({ pools: pools.map(({ address }) => address) });
+const allButLeft = () => bodyOf(world.market.pools.filter((pool) => !left().includes(pool)));
+
+test.each([1, 4])('with %i processes, a part that changes no pool that is asked for costs one call', async (count) => {
+  const processes = await openApis(count, allButLeft());
+  const { apis, clock } = processes;
+  for (let blocks = 0; blocks < 3; blocks += 1) {
+    // In its first part prices are others, since time is.
+    while (world.node.part().index !== 1) await showParts(processes, 1, allButLeft());
+    await expectCalls(processes, 1, async () => {
+      while (world.node.part().index < PARTS_PER_BLOCK - 1) {
+        const part = await world.price(150n + BigInt(world.node.part().index), left());
+        await clock.during(Promise.all(apis.map((api) => quotesAfter(world, part, batchesOf(api), allButLeft()))));
+      }
+    });
+  }
+});
+
+test('a pool that one process alone is asked for has its quote, and soon costs no call more', async () => {
+  const processes = await openApis(2, allButLeft());
+  const { apis, clock } = processes;
+  const other = world.open({ now: clock.now });
+  for (const api of apis) {
+    const part = await world.price(195n);
+    const [quote] = await clock.during(quotesAfter(world, part, batchesOf(api), bodyOf(left())));
+    const [right] = await clock.during(quotesAfter(world, part, other, bodyOf(left())));
+    expect(quote?.depth).toEqual(right?.depth);
+  }
+  await other.stop();
+  await expectCalls(processes, 3, () => showParts(processes, 20));
 });
 
 test.each([1, 3])('with %i processes, parts in which nothing happens soon cost no call', async (count) => {
   const { apis, clock } = await openApis(count);
   const quotesOfAll = () => Promise.all(apis.map((api) => quotesOf(world, {}, batchesOf(api))));
-  /** Shows a part in which nothing happens. @returns how many calls were made until all processes know it */
+  /** Shows a part in which nothing happens. @returns the calls until all processes know it, and the polls of these */
   const callsOfNext = async () => {
     const before = callsAtParts();
+    const { retries } = clock;
     const known = apis.map((api) => api.used());
     const { number } = await world.node.nextPart();
     const areAtPart = () => apis.every((api, index) => api.used() > (known[index] ?? 0));
     await clock.during(vi.waitUntil(areAtPart, { interval: 5 }));
     const basis = { kind: 'live', targetBlockNumber: Number(number) };
     for (const quote of (await quotesOfAll()).flat()) expect(quote).toMatchObject({ basis });
-    return callsAtParts() - before;
+    return { calls: callsAtParts() - before, polls: apis.length * (clock.retries - retries) };
   };
   while (world.node.part().index > 2) await showParts({ apis, clock }, 1);
   const part = await world.price(195n);
   const right = await clock.during(quotesAfter(world, part, batchesOf(apis[0] as StreamApi)));
   // Until a node that is three parts behind has come to the change.
-  for (let parts = 0; parts < 3; parts += 1) expect(await callsOfNext()).toBeGreaterThan(0);
-  while (world.node.part().index < PARTS_PER_BLOCK - 1) expect(await callsOfNext()).toBe(0);
+  for (let parts = 0; parts < 3; parts += 1) expect((await callsOfNext()).calls).toBeGreaterThan(0);
+  while (world.node.part().index < PARTS_PER_BLOCK - 1) {
+    const { calls, polls } = await callsOfNext();
+    expect(calls).toBeLessThanOrEqual(polls);
+  }
   for (const seen of await quotesOfAll())
     expect(seen.map(({ depth }) => depth)).toEqual(right.map(({ depth }) => depth));
 });

@@ -15,15 +15,18 @@ export async function quotesOf(world: PartWorld, body: object = {}, of?: Batches
 /**
  * Asks until all quotes are live after a part. Where a call came before its push, the index may be unknown: those of a
  * part with prices of all pools are not of a part of the block before any price.
+ *
+ * @param body says which pools. Default: all
  */
 export async function quotesAfter(
   world: PartWorld,
   { number, index, transactions }: Part,
   of?: Batches,
+  body: object = {},
 ): Promise<readonly LiveQuote[]> {
   const isPriced = transactions.length === world.market.pools.length;
   return vi.waitFor(async () => {
-    const all = await quotesOf(world, {}, of);
+    const all = await quotesOf(world, body, of);
     for (const { basis, priceProviderStatus } of all) {
       expect(basis).toMatchObject({ kind: 'live', targetBlockNumber: Number(number) });
       expect([index, null]).toContain(basis?.source?.part);
