@@ -15,11 +15,11 @@ const hash: Hex = `0x${'07'.repeat(32)}`;
 const word = (value: number): Hex => `0x${value.toString(16).padStart(64, '0')}`;
 const committed = { number: 7n, hash, timestamp: 84n, parents: [] } as unknown as BlockRef;
 /** A block that is being built, in which a venue may have a word. */
-function pendingOf(value: number): BlockRef {
+function pendingOf(value: number, blockNumber = 8n): BlockRef {
   const republished = new Map([[VENUE, new Map([[VENUE, new Map([[word(1), word(value)]])]])]]);
   const pending = {
-    blockNumber: 8n,
-    timestamp: 96n,
+    blockNumber,
+    timestamp: 12n * blockNumber,
     overrides: new Map(),
     republished,
     digest: `${value}`,
@@ -31,9 +31,11 @@ function pendingOf(value: number): BlockRef {
 /** Frames of a chain whose head the test sets, read over a time. */
 async function startWorld() {
   let [now, block]: [number, BlockRef | null] = [0, committed];
+  let named = 8n;
   const changes = new Set<() => void>();
   const heads = {
     top: 7n,
+    isPassed: false,
     caughtUp: async () => false,
     fresh: () => (block ? { block } : undefined),
     onHead: (changed: () => void) => {
@@ -52,7 +54,7 @@ async function startWorld() {
     isReady: true,
     take: ({ frame }) => {
       const { blockNumber, venues } = decodeBuilderOverrides(frame.toString());
-      expect(blockNumber).toBe(8n);
+      expect(blockNumber).toBe(named);
       sent.push({ at: now, words: Number(venues.get(VENUE)?.[VENUE]?.[word(1)] ?? 0) });
     },
     onSilence: () => {
@@ -70,7 +72,10 @@ async function startWorld() {
     block = next;
     for (const changed of changes) changed();
   };
-  return { feeds, frames, pass, become, leave, endedAt: () => endedAt };
+  const name = (number: bigint) => {
+    named = number;
+  };
+  return { heads, feeds, frames, pass, become, name, leave, endedAt: () => endedAt };
 }
 
 const gapsOf = (sent: readonly { readonly at: number }[]) =>
@@ -99,6 +104,26 @@ test('while a venue is live, a frame comes at each change, and each 400 ms', asy
   become(committed);
   expect((await pass(100)).at(-1)?.words).toBe(0);
   expect((await pass(5_000)).length).toBeLessThanOrEqual(6);
+});
+
+test('overrides of a block never go out under the number of a later one, which another process or source has named', async () => {
+  const { heads, pass, become, name } = await startWorld();
+  become(pendingOf(1));
+  expect((await pass(500)).at(-1)?.words).toBe(1);
+  // The nodes of another process have one block more.
+  heads.isPassed = true;
+  name(9n);
+  become(pendingOf(2));
+  const behind = await pass(5_000);
+  expect(new Set(behind.map(({ words }) => words))).toEqual(new Set([0]));
+  expect(behind.length).toBeLessThanOrEqual(8);
+  become(pendingOf(3, 9n));
+  expect((await pass(100)).at(-1)?.words).toBe(3);
+  // The source goes back to the block before, and another one does not.
+  become(pendingOf(4));
+  expect((await pass(100)).at(-1)?.words).toBe(0);
+  become(pendingOf(5, 9n));
+  expect((await pass(100)).at(-1)?.words).toBe(5);
 });
 
 test('and so it does while frames of price levels take seconds', async () => {

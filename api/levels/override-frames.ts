@@ -1,7 +1,7 @@
 import type { Address } from 'viem';
 import type { BlockRef } from '../../chain/read-context.ts';
 import type { Heads } from '../../quoting/heads/heads.ts';
-import { targetOf } from '../../quoting/live/target-block.ts';
+import { passedOn, targetOf } from '../../quoting/live/target-block.ts';
 import { type FrameForm, frameHead, parentField, writeOverrides } from '../../quoting/live/write-frame.ts';
 import type { Stamp } from '../../runtime/shared-clock.ts';
 import type { FrameFeed, FrameFeeds } from './frame-feed.ts';
@@ -32,7 +32,7 @@ export class OverrideFrames {
 
   /** Reads those of all venues at a state, as one JSON text. */
   at(form: 'builderAnswer' | 'bap710'): ReadAt<string> {
-    return async ({ head }) => this.#write(form, head.block, []);
+    return async ({ head }) => (await this.#write(form, head.block, [])).json;
   }
 
   /** How many clients read their frames here. */
@@ -53,9 +53,9 @@ export class OverrideFrames {
       isShort: true,
       make: async () => {
         const head = this.#heads.fresh();
-        if (form === 'builder') pace = head?.block.pending?.republished ? LIVE_PACE : QUIET_PACE;
-        if (!head) return null;
-        return { frame: Buffer.from(await this.#write(form, head.block, routers)), block: head.block };
+        const frame = head && (await this.#write(form, head.block, routers));
+        if (form === 'builder') pace = frame?.isLive ? LIVE_PACE : QUIET_PACE;
+        return head && frame ? { frame: Buffer.from(frame.json), block: head.block } : null;
       },
       start: (changed) => {
         const stops = [this.#heads.onHead(changed), this.#heads.watch()];
@@ -72,10 +72,13 @@ export class OverrideFrames {
     }));
   }
 
-  async #write(form: FrameForm, block: BlockRef, routers: readonly Address[]): Promise<string> {
+  /** Writes a frame. `isLive`: any venue is live. */
+  async #write(form: FrameForm, block: BlockRef, routers: readonly Address[]) {
     const madeAt = await this.stamp();
-    const head = frameHead(form, this.chain.chainId, targetOf(block, this.chain), madeAt);
+    const target = targetOf(block, this.chain);
+    const head = frameHead(form, this.chain.chainId, target, madeAt);
     const fields = form === 'bap710' ? `${head},${parentField(block)}` : head;
-    return writeOverrides(form, fields, block.pending, routers);
+    const republished = passedOn(block, target);
+    return { json: writeOverrides(form, fields, republished, routers), isLive: republished !== undefined };
   }
 }

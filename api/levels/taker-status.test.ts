@@ -19,9 +19,10 @@ const pending = { blockNumber: 8n, timestamp: 96n, overrides: new Map(), republi
 const block: BlockRef = { number: 7n, hash: slot(7), timestamp: 84n, parents: [] as never, pending } as BlockRef;
 
 /** Answers `pamm_status` on a chain with a head, or one whose head is late. */
-async function statusOf(isLate: boolean, current: BlockRef | null = block) {
+async function statusOf(isLate: boolean, current: BlockRef | null = block, isPassed = false) {
   const heads = {
     top: 7n,
+    isPassed,
     current: current ? { block: current } : undefined,
     caughtUp: async () => false,
     isTooOld: () => isLate,
@@ -52,6 +53,11 @@ const COUNTS = {
 test('counts what is passed on, each slot once', async () => {
   const expected = { ready: true, targetBlock: 8, quotes: 2, liveQuotes: 2, overlaySlots: 3, ...COUNTS };
   expect(await statusOf(false)).toEqual(expected);
+});
+
+test('overrides of a block that another process has taken are not passed on', async () => {
+  const none = { ready: true, targetBlock: 9, quotes: 0, liveQuotes: 0, overlaySlots: 0 };
+  expect(await statusOf(false, block, true)).toEqual({ ...none, ...COUNTS });
 });
 
 test('is not ready while heads are late, and has a result', async () => {

@@ -1,6 +1,6 @@
 import type { BlockRef } from '../../chain/read-context.ts';
 import { liveMaxAgeMs } from '../../config/live-schema.ts';
-import { targetOf } from '../../quoting/live/target-block.ts';
+import { passedOn, targetOf } from '../../quoting/live/target-block.ts';
 import type { StatusResult } from './status-schema.ts';
 import { LEVELS_INTERVAL_MS, type LevelsChain, lastWritten } from './write-levels.ts';
 
@@ -23,14 +23,15 @@ export function takerStatus(
 ): StatusResult {
   const { live, pamm, blockTimeMs } = chain;
   const shown = block ?? (chain.liveQuotes ?? chain).heads.current?.block;
+  const target = shown && targetOf(shown, chain);
   // What is late has no live prices.
-  const venues = [...(block?.pending?.republished ?? [])];
+  const venues = [...((block && target && passedOn(block, target)) ?? [])];
   const slots = venues.flatMap(([, accounts]) =>
     [...accounts].flatMap(([account, words]) => [...words.keys()].map((slot) => `${account}${slot}`)),
   );
   return {
     ready: block !== null,
-    targetBlock: shown ? Number(targetOf(shown, chain).blockNumber) : 0,
+    targetBlock: target ? Number(target.blockNumber) : 0,
     quotes: venues.length,
     liveQuotes: venues.length,
     overlaySlots: new Set(slots).size,

@@ -1,4 +1,4 @@
-import { blockAfter, type TargetBlock } from '../../chain/pending-state.ts';
+import { blockAfter, type PendingState, type TargetBlock } from '../../chain/pending-state.ts';
 import type { BlockRef } from '../../chain/read-context.ts';
 import { maxBigint } from '../../protocol/fixed-point.ts';
 import { perObject } from '../../runtime/per-object.ts';
@@ -70,3 +70,12 @@ export const namedTarget = perObject((heads: TargetHeads) => new NamedTarget(hea
  */
 export const targetOf = (block: BlockRef, { heads, blockTimeMs }: TargetedChain): TargetBlock =>
   namedTarget(heads).name(block.pending ?? blockAfter(block, blockTimeMs), blockTimeMs);
+
+/**
+ * The state overrides to pass on under the number of a block; undefined without any. Of another block, as when nodes
+ * are behind those of another process, they hold a time at which providers revert.
+ */
+export const passedOn = (
+  { pending }: Pick<BlockRef, 'pending'>,
+  { blockNumber }: Pick<TargetBlock, 'blockNumber'>,
+): PendingState['republished'] => (pending?.blockNumber === blockNumber ? pending.republished : undefined);

@@ -21,7 +21,7 @@ test('what is written in either form is read as the same overrides, venue by ven
       for (const routers of [[], named]) {
         const shown = new Map(all.filter(([venue]) => routers.length === 0 || routers.includes(venue)));
         const textOf = (form: FrameForm) =>
-          writeOverrides(form, frameHead(form, SLOT_CHAIN, target, wallMs), { republished }, routers);
+          writeOverrides(form, frameHead(form, SLOT_CHAIN, target, wallMs), republished, routers);
         const [builder, answer] = (['builder', 'builderAnswer'] as const).map((form) =>
           parseBuilderFrame(textOf(form), SLOT_CHAIN),
         ) as [Frame, Frame];

@@ -45,10 +45,10 @@ export const parentField = ({ number, hash }: Pick<BlockRef, 'number' | 'hash'>)
 export function writeOverrides(
   form: FrameForm,
   head: string,
-  pending: Pick<PendingState, 'republished'> | undefined,
+  republished: PendingState['republished'],
   routers: readonly Address[],
 ): string {
-  const venues = [...(pending?.republished ?? [])];
+  const venues = [...(republished ?? [])];
   const shown = venues.filter(([venue]) => routers.length === 0 || routers.includes(venue));
   return form === 'bap710' ? `{${head},${relayerFields(shown)}}` : `{${head}${builderFields(shown)}}`;
 }

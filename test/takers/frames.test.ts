@@ -88,7 +88,7 @@ test(`${FRAMES} frames of state overrides pass the strict decoder of either form
     const textOf = async (format: FrameForm) => {
       const head = frameHead(format, chainOf(made), target, WALL_MS);
       const fields = format !== 'bap710' || made % 5 === 0 ? head : `${head},${parentField(parent)}`;
-      const json = writeOverrides(format, fields, { republished }, []);
+      const json = writeOverrides(format, fields, republished, []);
       return isCalled ? throughRpc(json) : json;
     };
     const sent = new Map(
