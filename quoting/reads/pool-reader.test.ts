@@ -17,8 +17,11 @@ const behind = refusal(-32_000, 'header not found');
 /** How a read ends that does not end well at once. */
 type End = RpcFailure | ((signal: AbortSignal | undefined) => Promise<unknown>);
 
-/** A chain of two nodes, of which the first one gives head 5, and reads that end as `ends` says, else well. */
-async function openWorld(ends: readonly End[]) {
+/**
+ * A chain of two nodes, of which the first one gives these heads, the last one again and again,
+ * and reads that end as `ends` says, else well.
+ */
+async function openWorld(ends: readonly End[], given = [head(5)]) {
   const endpoints = ['a', 'b'].map(
     (name) => new RpcEndpoint(`http://${name}`, { timeoutMs: 10, count: () => undefined }),
   );
@@ -26,7 +29,7 @@ async function openWorld(ends: readonly End[]) {
   const polls = { count: 0 };
   const poll = async (): Promise<ReportedHead> => {
     polls.count += 1;
-    return { ...head(5), endpoint: a };
+    return { ...(given[polls.count - 1] ?? given.at(-1) ?? head(5)), endpoint: a };
   };
   const source = { head: poll, heads: async () => [await poll()], header: () => Promise.reject(new Error('unknown')) };
   const clocks = { now: () => 0, wallClock: () => 0 };
@@ -66,6 +69,25 @@ test('a node that gives nothing of the head that it reports is paused', async ()
   const { a, read } = await openWorld([behind, behind]);
   await expect(read()).rejects.toBe(behind);
   expect(a.breaker.isOpen).toBe(true);
+});
+
+test('a read follows the chain to a block that nodes give, over several that they refuse', async () => {
+  const heads = [head(5), head(6), head(7), head(8)];
+  const { left, read } = await openWorld([behind, behind, behind], heads);
+  expect((await read()).block.number).toBe(8n);
+  expect(left).toEqual([]);
+});
+
+test('a read ends where nodes refuse block after block, and where they refuse one for good', async () => {
+  const heads = [5, 6, 7, 8, 9].map((number) => head(number));
+  const { left, read } = await openWorld([behind, behind, behind, behind, behind], heads);
+  await expect(read()).rejects.toBe(behind);
+  expect(left).toHaveLength(1);
+  const stuck = await openWorld([]);
+  await stuck.read();
+  stuck.left.push(behind, behind, behind);
+  await expect(stuck.read()).rejects.toBe(behind);
+  expect(stuck.left).toHaveLength(1);
 });
 
 test('a process that stood still takes what nodes answered meanwhile, however long that was', async () => {

@@ -44,6 +44,8 @@ export interface PoolReaderDeps {
 
 /** A node that is behind has a block after this time, as a rule. */
 const BEHIND_MS = 200;
+/** A read ends after so many refusals of blocks. */
+const MAX_REFUSALS = 4;
 
 /**
  * Reads pools of one chain in rounds of calls, all at one block named by its hash:
@@ -102,13 +104,21 @@ export class PoolReader {
     return this.#deps.sides.curve(atBlockOf(prices, head), prices);
   }
 
-  /** Reads at the head. If nodes refuse its block, reads once more at the next head, which another node may report. */
+  /**
+   * Reads at the head. If nodes refuse its block, reads at the next one, which another node may report: once more at
+   * the same block, and at up to three others, as in a reorganisation.
+   */
   async #readPrices(head: HeadContext, reads: readonly PoolRead[]): Promise<Outcomes<PriceSnapshot>> {
-    try {
-      return await this.#readPricesAt(head, reads);
-    } catch (error) {
-      if (head.block.pending) throw error;
-      return this.#readPricesAt(await this.#headAfter(head, error), reads);
+    let at = head;
+    for (let refusals = 1; ; refusals += 1) {
+      try {
+        return await this.#readPricesAt(at, reads);
+      } catch (error) {
+        if (at.block.pending || refusals === MAX_REFUSALS) throw error;
+        const next = await this.#headAfter(at, error);
+        if (refusals > 1 && next.block.hash === at.block.hash) throw error;
+        at = next;
+      }
     }
   }
 
