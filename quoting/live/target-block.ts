@@ -17,12 +17,19 @@ const NONE = -1n;
 
 /** The highest block of a chain that was named as the one being built, here or by another process. */
 export class NamedTarget {
-  /** Called when this process named a block that others may not know of, before anything is shown. */
-  onRaised: (() => void) | undefined;
+  #raised: (() => void) | undefined;
   #highest: TargetBlock | undefined;
   #heard = NONE;
 
   constructor(private readonly heads: TargetHeads) {}
+
+  /**
+   * Calls the listener, in place of any before, when this process names a block that others may not know of: before
+   * anything is shown.
+   */
+  onRaised(listener: () => void): void {
+    this.#raised = listener;
+  }
 
   /** The number of the block that was named last. */
   get number(): bigint | undefined {
@@ -45,7 +52,7 @@ export class NamedTarget {
     const heard = maxBigint(isPassed ? top + 1n : NONE, this.#heard <= most ? this.#heard : NONE);
     const { blockNumber, timestamp } = laterOf(laterOf(own, kept), blockBy(own, heard, blockTimeMs));
     this.#highest = { blockNumber, timestamp };
-    if (blockNumber > maxBigint(top + 1n, heard) && blockNumber > (highest?.blockNumber ?? NONE)) this.onRaised?.();
+    if (blockNumber > maxBigint(top + 1n, heard) && blockNumber > (highest?.blockNumber ?? NONE)) this.#raised?.();
     return this.#highest;
   }
 }

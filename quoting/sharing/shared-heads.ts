@@ -21,7 +21,7 @@ export class SharedHeads {
   constructor(deps: SharedHeadsDeps) {
     this.#deps = deps;
     deps.heads.onHead(() => this.#publishHeight());
-    deps.target.onRaised = () => void this.#publishHeight();
+    deps.target.onRaised(() => void this.#publishHeight());
   }
 
   /** Asks the other processes for their heads. */
