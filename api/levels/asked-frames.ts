@@ -37,6 +37,11 @@ export class AskedFrames {
     return waiting.promise;
   }
 
+  /** Whether it is a reader of its feed. */
+  get isReading(): boolean {
+    return this.#state.isReading;
+  }
+
   #take(event: AskedEvent): void {
     const now = this.now();
     const [state, { answer, reading, wakeAt }] = nextAsked(this.#state, event, now);

@@ -123,9 +123,10 @@ export class PriceLevels {
     return publicFrame(await asked.read(() => this.#feedOf(query, false)));
   }
 
-  /** How many clients read its frames here. */
+  /** How many clients subscribe to its frames here: who asks for one does not. */
   get readers(): number {
-    return this.deps.feeds.readersOf(['levels', this.deps.chain.chainId]);
+    const asked = this.#asked.values().filter(({ isReading }) => isReading);
+    return this.deps.feeds.readersOf(['levels', this.deps.chain.chainId]) - [...asked].length;
   }
 
   async #feedOf(query: LevelsQuery, byKey: boolean): Promise<FrameFeed> {
