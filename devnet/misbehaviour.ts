@@ -1,9 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { sendRequest } from '../runtime/http-request.ts';
-
-/** Of the node behind the proxy. */
-const TIMEOUT_MS = 300_000;
+import { postJson } from './json-rpc.ts';
 
 /** A JSON-RPC request as it came. */
 export interface ProxiedRequest {
@@ -125,7 +122,7 @@ async function otherLogs(
   request: Request,
   response: ServerResponse,
 ): Promise<void> {
-  const { text } = await sendRequest(upstream, { body: JSON.stringify(request), timeoutMs: TIMEOUT_MS });
+  const { text } = await postJson(upstream, JSON.stringify(request));
   const { result, error } = JSON.parse(text) as { result?: NodeLog[]; error?: object };
   sendJson(response, request, result ? { result: of(result) } : { error });
 }
@@ -139,7 +136,7 @@ async function fromBehind(block: bigint, upstream: string, request: Request, res
   const hashes = request.params.flatMap((param) => (param as { blockHash?: string } | null)?.blockHash ?? []);
   for (const hash of hashes) {
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_getBlockByHash', params: [hash, false] });
-    const { text } = await sendRequest(upstream, { body, timeoutMs: TIMEOUT_MS });
+    const { text } = await postJson(upstream, body);
     const { result } = JSON.parse(text) as { result: { number: string } | null };
     if (result && BigInt(result.number) <= block) continue;
     return sendJson(response, request, { error: { code: -32_000, message: 'header not found' } });
@@ -168,7 +165,7 @@ async function forward(
   response: ServerResponse,
   rewrite: (text: string) => string = (text) => text,
 ): Promise<void> {
-  const { status, text } = await sendRequest(url, { body: JSON.stringify(request), timeoutMs: TIMEOUT_MS });
+  const { status, text } = await postJson(url, JSON.stringify(request));
   response.writeHead(status, { 'Content-Type': 'application/json' }).end(rewrite(text));
 }
 

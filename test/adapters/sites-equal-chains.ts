@@ -181,15 +181,18 @@ function amountsOf(log: PoolLog, pool: IndexedPool): readonly [bigint, bigint] |
 
 /** Makers, places of transactions and times are those of the chain. */
 async function expectMakers({ client }: WorldChain, pairs: KeptChain['pairs']): Promise<void> {
-  for (const { transaction, transactionIndex, maker, block, timestamp } of [...pairs.values()].flat()) {
-    const sent = await client.getTransaction({ hash: transaction as Address });
-    const { timestamp: ofBlock } = await client.getBlock({ blockNumber: BigInt(block) });
+  const expectMaker = async ({ transaction, transactionIndex, maker, block, timestamp }: KeptEvent) => {
+    const [sent, { timestamp: ofBlock }] = await Promise.all([
+      client.getTransaction({ hash: transaction as Address }),
+      client.getBlock({ blockNumber: BigInt(block) }),
+    ]);
     expect([maker, transactionIndex, timestamp]).toEqual([
       sent.from.toLowerCase(),
       sent.transactionIndex,
       Number(ofBlock),
     ]);
-  }
+  };
+  await Promise.all([...pairs.values()].flat().map(expectMaker));
 }
 
 /** Pools that a site did not meet, and that are not delisted, traded nothing or have a token that would stop it. */

@@ -175,11 +175,15 @@ export function testIndex(world: IndexedWorld): void {
           [chainId],
         );
         expect(rows.length).toBeGreaterThan(10);
-        for (const { hash, transaction_from, transaction_to, transaction_index } of rows) {
-          const { from, to, transactionIndex } = await client.getTransaction({ hash });
-          const sent = [from.toLowerCase(), to?.toLowerCase() ?? null, transactionIndex];
-          expect([transaction_from, transaction_to, transaction_index], hash).toEqual(sent);
-        }
+        const transactions = await Promise.all(rows.map(({ hash }) => client.getTransaction({ hash })));
+        expect(rows).toEqual(
+          transactions.map(({ hash, from, to, transactionIndex }) => ({
+            hash,
+            transaction_from: from.toLowerCase(),
+            transaction_to: to?.toLowerCase() ?? null,
+            transaction_index: transactionIndex,
+          })),
+        );
       }
     });
 
