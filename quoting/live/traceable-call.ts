@@ -7,13 +7,13 @@ const MAX_GAS = 5_000_000n;
 /**
  * Reads a signed transaction as the call that it makes of a contract, by its sender.
  *
+ * @param readCall takes milliseconds, in which it recovers the sender: only for a transaction that is traced
  * @returns undefined when it is none, is of another chain, creates a contract, or may need more than 5 million gas
  */
-export async function traceableCall(tx: Hex, chainId: number): Promise<SignedCall | undefined> {
+export async function traceableCall(tx: Hex, chainId: number, readCall = signedCall): Promise<SignedCall | undefined> {
   try {
-    // The sender takes milliseconds to recover: not for a transaction that is not traced.
     const { to, gas = 0n, ...rest } = parseTransaction(tx);
-    return to && rest.chainId === chainId && gas <= MAX_GAS ? await signedCall(tx) : undefined;
+    return to && rest.chainId === chainId && gas <= MAX_GAS ? await readCall(tx) : undefined;
   } catch {
     return undefined;
   }
