@@ -2,7 +2,7 @@ import { createConfig } from 'ponder';
 import { getAbiItem } from 'viem';
 import { chains } from './indexer/chains.ts';
 import { contractSources, v0Sources } from './indexer/deployments.ts';
-import logic from './indexer/logic-version.json';
+import logic from './indexer/logic-version.json' with { type: 'json' };
 import { childSources, ponderChains } from './indexer/sources.ts';
 import { factoryEvents } from './protocol/abi/factory.ts';
 import {

@@ -18,6 +18,8 @@ export const OUTAGE_RETRY_SECS = '2';
  * A response other than 200, thrown anywhere below a handler. A string body is sent as plain text, an object as JSON.
  */
 export class ApiError extends AppError {
+  readonly status: ContentfulStatusCode;
+  readonly body: ErrorBody | string;
   /** The body's code, otherwise the status: `http_503`. */
   readonly code: string;
   readonly retryable: boolean;
@@ -26,11 +28,13 @@ export class ApiError extends AppError {
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(
-    readonly status: ContentfulStatusCode,
-    readonly body: ErrorBody | string,
+    status: ContentfulStatusCode,
+    body: ErrorBody | string,
     options: { cause?: unknown; headers?: Readonly<Record<string, string>> } = {},
   ) {
     super(typeof body === 'string' ? body : body.error, { cause: options.cause });
+    this.status = status;
+    this.body = body;
     this.code = (typeof body === 'string' ? undefined : body.code) ?? `http_${status}`;
     this.retryable = RETRYABLE.includes(status);
     this.fault = status < 500 ? null : faultOf(status, options.cause);

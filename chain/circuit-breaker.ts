@@ -13,13 +13,16 @@ const MAX_PAUSE_MS = 15_000;
  * breaker would let all further requests wait for the trial, instead of going to the next node.
  */
 export class CircuitBreaker {
+  readonly #now: Clock;
   #failuresInRow = 0;
   #pauseMs = 0;
   /** While the breaker is open, nothing passes before this time. */
   #pausedUntil = 0;
   #isOnTrial = false;
 
-  constructor(private readonly now: Clock) {}
+  constructor(now: Clock) {
+    this.#now = now;
+  }
 
   /** Whether it keeps requests out, or lets one through as a trial. */
   get isOpen(): boolean {
@@ -29,7 +32,7 @@ export class CircuitBreaker {
   /** Whether one request may be sent; if so, the caller reports how it ended. */
   tryPass(): boolean {
     if (this.#pauseMs === 0) return true;
-    const now = this.now();
+    const now = this.#now();
     if (now < this.#pausedUntil) return false;
     this.#isOnTrial = true;
     this.#pausedUntil = now + MAX_PAUSE_MS;
@@ -56,7 +59,7 @@ export class CircuitBreaker {
     // Requests that were in flight when it opened fail too: they must not lengthen the pause.
     if (this.#pauseMs > 0 && !this.#isOnTrial) return;
     this.#pauseMs = Math.min(Math.max(this.#pauseMs * 2, MIN_PAUSE_MS), MAX_PAUSE_MS);
-    this.#pausedUntil = this.now() + this.#pauseMs;
+    this.#pausedUntil = this.#now() + this.#pauseMs;
     this.#isOnTrial = false;
   }
 }

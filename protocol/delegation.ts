@@ -46,6 +46,7 @@ export function delegationOf(code: Uint8Array, mostSteps: number): Delegation {
 }
 
 class Follower {
+  readonly #code: Uint8Array;
   /** By number; number 0 stands for an unknown word. */
   readonly #constants: Constant[] = [{ value: 0n, isPushed: false }];
   readonly #numbers = new Map<string, Word>();
@@ -56,7 +57,8 @@ class Follower {
   readonly #ahead: Visit[] = [{ offset: 0, stack: [] }];
   #steps = 0;
 
-  constructor(private readonly code: Uint8Array) {
+  constructor(code: Uint8Array) {
+    this.#code = code;
     this.#pushed = new Int32Array(code.length);
     // Data of a push is never an instruction.
     for (let offset = 0; offset < code.length; offset++) {
@@ -88,8 +90,8 @@ class Follower {
 
   /** Runs to the next jump or end; false where that cannot be followed. */
   #run({ offset, stack }: Visit): boolean {
-    for (let at = offset; at < this.code.length; at++) {
-      const instruction = this.code[at] ?? 0;
+    for (let at = offset; at < this.#code.length; at++) {
+      const instruction = this.#code[at] ?? 0;
       this.#steps++;
       if (HALTS.has(instruction)) return true;
       if (at > offset && instruction === OP.jumpDestination) {

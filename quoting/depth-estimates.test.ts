@@ -87,17 +87,17 @@ describe('a crowded pair', () => {
   it('is read by records where nothing was seen yet, and where it was closed a record does not help', async () => {
     const side = { inputs: [1e6], outputs: [1e6] };
     const none = { inputs: [], outputs: [] };
-    for (const of of [a, c, d]) estimates.record(of, { bids: side, asks: none, tierRank: 1 });
+    for (const pool of [a, c, d]) estimates.record(pool, { bids: side, asks: none, tierRank: 1 });
     observe([a, snapshot(a, 0n, 0n, 'pool_refused')]);
     expect(await chosen([a, b, c, d])).toEqual([13, 14]);
-    for (const of of [a, c, d]) estimates.record(of, null);
+    for (const pool of [a, c, d]) estimates.record(pool, null);
     expect(await chosen([b, c, d])).toEqual([12, 13]);
   });
 
   it('is read by records again a minute after it was closed', async () => {
     const side = { inputs: [1e6], outputs: [1e6] };
     const announce = () => {
-      for (const of of [a, b, c]) estimates.record(of, { bids: side, asks: side, tierRank: 1 });
+      for (const pool of [a, b, c]) estimates.record(pool, { bids: side, asks: side, tierRank: 1 });
     };
     announce();
     observe([a, snapshot(a, 0n, 0n, 'pool_refused')]);

@@ -52,10 +52,12 @@ const Q64 = 2 ** 64;
 
 /** What routes know of a chain's pools before they read them: the depth observed last, else reported depth. */
 export class ChainDepthEstimates {
+  readonly #now: Clock;
   readonly #pools = new Map<Address, KnownPool>();
   readonly #compared: ResultCache<Paths>;
 
-  constructor(private readonly now: Clock) {
+  constructor(now: Clock) {
+    this.#now = now;
     const sizeOf = (paths: Paths) => paths.reduce((sum, { legs }) => sum + legs.flat().length, 1);
     this.#compared = new ResultCache(COMPARED_POOLS, sizeOf, now);
   }
@@ -67,7 +69,7 @@ export class ChainDepthEstimates {
 
   readonly describe = (pool: ServedPool, zeroForOne: boolean): Candidate => {
     const known = this.#known(pool.address);
-    if (known.observedUntil < this.now()) known.observed = null;
+    if (known.observedUntil < this.#now()) known.observed = null;
     return new LiveCandidate(pool, zeroForOne, known);
   };
 
@@ -112,7 +114,7 @@ export class ChainDepthEstimates {
       const isClosed = sides.bids.inputs.length === 0 && sides.asks.inputs.length === 0;
       const known = this.#known(address);
       known.observed = sides;
-      known.observedUntil = isClosed ? this.now() + CLOSED_MS : Number.POSITIVE_INFINITY;
+      known.observedUntil = isClosed ? this.#now() + CLOSED_MS : Number.POSITIVE_INFINITY;
     }
   }
 
@@ -132,28 +134,32 @@ export class ChainDepthEstimates {
 }
 
 class LiveCandidate implements Candidate {
-  constructor(
-    readonly pool: ServedPool,
-    readonly zeroForOne: boolean,
-    private readonly known: KnownPool,
-  ) {}
+  readonly pool: ServedPool;
+  readonly zeroForOne: boolean;
+  readonly #known: KnownPool;
+
+  constructor(pool: ServedPool, zeroForOne: boolean, known: KnownPool) {
+    this.pool = pool;
+    this.zeroForOne = zeroForOne;
+    this.#known = known;
+  }
 
   get estimate(): DepthEstimate | null {
-    const sides = this.known.observed ?? this.known.reported;
+    const sides = this.#known.observed ?? this.#known.reported;
     return sides?.[this.zeroForOne ? 'bids' : 'asks'] ?? null;
   }
 
   get isObserved(): boolean {
-    return this.known.observed !== null;
+    return this.#known.observed !== null;
   }
 
   get tierRank(): number {
-    return this.known.reported?.tierRank ?? 0;
+    return this.#known.reported?.tierRank ?? 0;
   }
 
   /** A pool whose fees are not public costs as much as a simulated one, unless its last read was cheaper. */
   get cost(): number {
-    const { method } = this.known;
+    const { method } = this.#known;
     const isCheap = method === 'formula' || method === 'fit' || eventLayout(this.pool.layout).logsSwapState;
     return isCheap ? 1 : SIMULATED_COST;
   }

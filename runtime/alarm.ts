@@ -1,9 +1,12 @@
 /** Calls back at the time that was set last, once. Times are of one clock, milliseconds. */
 export class Alarm {
+  readonly #wake: () => void;
   #timer: NodeJS.Timeout | undefined;
   #at = Number.POSITIVE_INFINITY;
 
-  constructor(private readonly wake: () => void) {}
+  constructor(wake: () => void) {
+    this.#wake = wake;
+  }
 
   /** @param at infinite or null: it does not call back */
   set(at: number | null, now: number): void {
@@ -14,7 +17,7 @@ export class Alarm {
     if (this.#at === Number.POSITIVE_INFINITY) return;
     const ring = () => {
       this.#timer = undefined;
-      this.wake();
+      this.#wake();
     };
     this.#timer = setTimeout(ring, Math.max(0, this.#at - now)).unref();
   }

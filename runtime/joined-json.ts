@@ -1,6 +1,10 @@
 /** A part of a body that is JSON already: a text, or another kind of part `P`. */
 export class ReadyJson<P> {
-  constructor(readonly json: P) {}
+  readonly json: P;
+
+  constructor(json: P) {
+    this.json = json;
+  }
 }
 
 /** A value to write as JSON, with parts that are JSON already. */

@@ -38,13 +38,15 @@ const JITTER = 0.2;
  * subscriptions.
  */
 export class LiveSocket {
+  readonly #options: LiveSocketOptions;
   #socket: Connection | undefined;
   #timer: NodeJS.Timeout | undefined;
   #failures = 0;
   #isClosed = false;
 
   /** Dials. */
-  constructor(private readonly options: LiveSocketOptions) {
+  constructor(options: LiveSocketOptions) {
+    this.#options = options;
     this.#dial();
   }
 
@@ -60,7 +62,7 @@ export class LiveSocket {
 
   /** Drops the connection at once and dials again. */
   reconnect(reason: string): void {
-    this.options.logger.warn({ reason }, 'connection replaced');
+    this.#options.logger.warn({ reason }, 'connection replaced');
     this.#socket?.terminate();
   }
 
@@ -72,11 +74,11 @@ export class LiveSocket {
   }
 
   #dial(): void {
-    const { minPauseMs, pingMs = PING_MS, onOpen, onMessage, onEnd, logger } = this.options;
+    const { minPauseMs, pingMs = PING_MS, onOpen, onMessage, onEnd, logger } = this.#options;
     const dialledAt = performance.now();
     let openedAt = Number.POSITIVE_INFINITY;
     let isAlive = true;
-    const socket = connect(this.options);
+    const socket = connect(this.#options);
     this.#socket = socket;
     const pings = setInterval(() => {
       if (socket.readyState !== WebSocket.OPEN) return;
@@ -106,7 +108,7 @@ export class LiveSocket {
   }
 
   #dialLater(dialledAt: number, code: number | undefined): void {
-    const { minPauseMs, maxPauseMs, logger } = this.options;
+    const { minPauseMs, maxPauseMs, logger } = this.#options;
     const pauseMs = Math.min(maxPauseMs, minPauseMs * 2 ** Math.min(this.#failures, 10));
     this.#failures += 1;
     const delayMs = Math.max(0, dialledAt + pauseMs * (1 + JITTER * Math.random()) - performance.now());

@@ -12,16 +12,17 @@ const TIMEOUT_MS = 5_000;
  * the server may get them in any order.
  */
 export class PostSocket extends EventEmitter {
+  readonly #url: string;
+  readonly #headers: Readonly<Record<string, string>>;
   readonly #closed = new AbortController();
   readonly bufferedAmount: number = 0;
   readyState: number = WebSocket.CONNECTING;
 
   /** Opens at the next tick. */
-  constructor(
-    private readonly url: string,
-    private readonly headers: Readonly<Record<string, string>>,
-  ) {
+  constructor(url: string, headers: Readonly<Record<string, string>>) {
     super();
+    this.#url = url;
+    this.#headers = headers;
     process.nextTick(() => {
       if (this.readyState !== WebSocket.CONNECTING) return;
       this.readyState = WebSocket.OPEN;
@@ -46,8 +47,8 @@ export class PostSocket extends EventEmitter {
   }
 
   async #post(body: string): Promise<void> {
-    const request = { body, headers: this.headers, timeoutMs: TIMEOUT_MS, signal: this.#closed.signal };
-    const response = await sendRequest(this.url, request).catch((error: HttpFailure) => error);
+    const request = { body, headers: this.#headers, timeoutMs: TIMEOUT_MS, signal: this.#closed.signal };
+    const response = await sendRequest(this.#url, request).catch((error: HttpFailure) => error);
     if (this.readyState === WebSocket.CLOSED) return;
     if (response instanceof HttpFailure) {
       if (response.code !== 'timeout') this.#fail(response.message);

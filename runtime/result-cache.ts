@@ -10,6 +10,8 @@ type Entry<V> = { readonly result: Promise<V>; readonly usedUntil: number };
  * get the result as long as it is kept. A failure reaches only the callers that wait for it; the next one tries again.
  */
 export class ResultCache<V> {
+  readonly #sizeOf: (result: V, key: string) => number;
+  readonly #now: () => number;
   readonly #entries: LRUCache<string, Entry<V>>;
 
   /**
@@ -19,9 +21,11 @@ export class ResultCache<V> {
    */
   constructor(
     maxSize: number,
-    private readonly sizeOf: (result: V, key: string) => number = () => 1,
-    private readonly now: () => number = () => performance.now(),
+    sizeOf: (result: V, key: string) => number = () => 1,
+    now: () => number = () => performance.now(),
   ) {
+    this.#sizeOf = sizeOf;
+    this.#now = now;
     // With `max` instead, the cache would allocate all of its memory at once.
     this.#entries = new LRUCache({ maxSize });
   }
@@ -29,19 +33,19 @@ export class ResultCache<V> {
   /** @param keepMs how long the result is used after it is made; 0: only the callers that wait for it share it */
   get(key: string, make: () => Promise<V>, keepMs: Keep<V> = Number.POSITIVE_INFINITY): Promise<V> {
     const known = this.#entries.get(key);
-    if (known && this.now() < known.usedUntil) return known.result;
-    const begun = this.now();
+    if (known && this.#now() < known.usedUntil) return known.result;
+    const begun = this.#now();
     const entry = { result: make(), usedUntil: Number.POSITIVE_INFINITY };
     this.#entries.set(key, entry, { size: 1 });
     const settle = (usedMs: number, size: number) => {
       if (this.#entries.peek(key) !== entry) return;
-      if (usedMs > 0) this.#entries.set(key, { ...entry, usedUntil: this.now() + usedMs }, { size });
+      if (usedMs > 0) this.#entries.set(key, { ...entry, usedUntil: this.#now() + usedMs }, { size });
       else this.#entries.delete(key);
     };
     entry.result.then(
       (result) => {
-        const usedMs = typeof keepMs === 'number' ? keepMs : keepMs(result, this.now() - begun);
-        settle(usedMs, this.sizeOf(result, key));
+        const usedMs = typeof keepMs === 'number' ? keepMs : keepMs(result, this.#now() - begun);
+        settle(usedMs, this.#sizeOf(result, key));
       },
       () => settle(0, 1),
     );

@@ -70,16 +70,18 @@ const STORE_BELOW_BYTES = 1024;
 
 /** A body of texts and ready bodies. Uses the compressed form of long ready bodies again. */
 export class JoinedBody implements WholeBody {
+  readonly #parts: readonly (string | ReadyBody)[];
   readonly length: number;
 
-  constructor(private readonly parts: readonly (string | ReadyBody)[]) {
+  constructor(parts: readonly (string | ReadyBody)[]) {
+    this.#parts = parts;
     const lengthOf = (part: string | ReadyBody) => (typeof part === 'string' ? Buffer.byteLength(part) : part.length);
     this.length = parts.reduce((sum, part) => sum + lengthOf(part), 0);
   }
 
   /** The parts, joined when needed. Joins bytes, because to join and encode texts takes ten times as long. */
   get content(): Uint8Array<ArrayBuffer> {
-    return Buffer.concat(this.parts.map(bytesOf));
+    return Buffer.concat(this.#parts.map(bytesOf));
   }
 
   async zipped(): Promise<Buffer<ArrayBuffer>> {
@@ -90,7 +92,7 @@ export class JoinedBody implements WholeBody {
       if (bytes.length > 0) parts.push(bytes.length < STORE_BELOW_BYTES ? storedPart(bytes) : deflatePart(bytes, FAST));
       short = [];
     };
-    for (const part of this.parts) {
+    for (const part of this.#parts) {
       if (typeof part === 'string' || part.length < COMPRESS_FROM_BYTES) {
         short.push(bytesOf(part));
         continue;

@@ -22,16 +22,17 @@ type OnRead = (read: WarmResult, isNewBlock: boolean) => void;
 
 /** The latest quotes of the requested pools of one chain and basis: streams send them, frames show them. */
 export class ChainQuotes {
+  readonly chain: FollowedChain;
+  readonly #directory: PoolDirectory;
   readonly prices = new LatestQuotes();
   readonly depths = new LatestQuotes();
   readonly #listeners = new Set<OnRead>();
   /** Called after each result of the warmer. */
   readonly #waits = new Set<() => void>();
 
-  constructor(
-    readonly chain: FollowedChain,
-    private readonly directory: PoolDirectory,
-  ) {
+  constructor(chain: FollowedChain, directory: PoolDirectory) {
+    this.chain = chain;
+    this.#directory = directory;
     chain.warmer.onResult((read) => {
       if (read) this.#take(read);
       else for (const latest of [this.prices, this.depths]) latest.clear();
@@ -53,7 +54,7 @@ export class ChainQuotes {
    */
   async ready(): Promise<{ readonly table: PoolTable; readonly head: BlockRef }> {
     const { heads } = this.chain;
-    const table = await this.directory.table();
+    const table = await this.#directory.table();
     await heads.caughtUp();
     const { block: head } = await heads.head().catch(throwUnavailable);
     await this.#reached(head.number);

@@ -10,13 +10,16 @@ import { type AskedEvent, NOT_ASKED, nextAsked } from './next-asked.ts';
  * {@link nextAsked} says.
  */
 export class AskedFrames {
+  readonly #now: Clock;
   #state = NOT_ASKED;
   #waiting: PromiseWithResolvers<MadeFrame>[] = [];
   #feed: FrameFeed | undefined;
   #leave: (() => void) | undefined;
   readonly #alarm = new Alarm(() => this.#take({ kind: 'time' }));
 
-  constructor(private readonly now: Clock) {}
+  constructor(now: Clock) {
+    this.#now = now;
+  }
 
   /**
    * Gives the next frame that is begun from now on.
@@ -43,7 +46,7 @@ export class AskedFrames {
   }
 
   #take(event: AskedEvent): void {
-    const now = this.now();
+    const now = this.#now();
     const [state, { answer, reading, wakeAt }] = nextAsked(this.#state, event, now);
     this.#state = state;
     this.#alarm.set(wakeAt, now);

@@ -16,16 +16,17 @@ export interface ChosenPoolsDeps {
 
 /** The pools of a query while its frames are read, which keep them requested and choose them again. */
 export class ChosenPools {
+  readonly #deps: ChosenPoolsDeps;
+  readonly #requested: LevelQuotes['requested'];
   /** How many pools the query finds. */
   found: number;
   /** Those of them that frames show. */
   shown: readonly ServedPool[];
   #pins: readonly (() => void)[] = [];
 
-  constructor(
-    private readonly deps: ChosenPoolsDeps,
-    private readonly requested: LevelQuotes['requested'],
-  ) {
+  constructor(deps: ChosenPoolsDeps, requested: LevelQuotes['requested']) {
+    this.#deps = deps;
+    this.#requested = requested;
     this.found = deps.pools.length;
     this.shown = this.#shownOf(deps.pools);
   }
@@ -34,7 +35,7 @@ export class ChosenPools {
   renew(): void {
     void this.#choose();
     const before = this.#pins;
-    this.#pins = this.shown.map(({ address }) => this.requested.pin(address, 'depths', this.deps.byKey));
+    this.#pins = this.shown.map(({ address }) => this.#requested.pin(address, 'depths', this.#deps.byKey));
     for (const unpin of before) unpin();
   }
 
@@ -45,7 +46,7 @@ export class ChosenPools {
 
   /** While the database does not answer, the pools stay. */
   async #choose(): Promise<void> {
-    const { choose, chain, query } = this.deps;
+    const { choose, chain, query } = this.#deps;
     const found = await choose(chain, query).catch(() => null);
     if (!found) return;
     this.found = found.length;
@@ -53,7 +54,7 @@ export class ChosenPools {
   }
 
   #shownOf(pools: readonly ServedPool[]): readonly ServedPool[] {
-    const { chain, query } = this.deps;
+    const { chain, query } = this.#deps;
     if (!query.isPublic) return pools;
     // Pools that are not read for anyone take no places.
     const isRead = (pool: ServedPool) => !chain.estimates.isReadForKeys(pool);

@@ -36,14 +36,16 @@ type MakeInTurn = (make: () => Promise<Made>) => Promise<Made>;
 
 /** The feeds of all chains by a key, a list in JSON, each as long as it has readers. */
 export class FrameFeeds {
+  readonly #logger: Pick<Logger, 'error'>;
+  readonly #now: Clock;
   readonly #feeds = new Map<string, RunningFeed>();
   /** The last long frame that was asked for: one is made after the other, so that they leave time for others. */
   #made: Promise<Made> = Promise.resolve(null);
 
-  constructor(
-    private readonly logger: Pick<Logger, 'error'>,
-    private readonly now: Clock,
-  ) {}
+  constructor(logger: Pick<Logger, 'error'>, now: Clock) {
+    this.#logger = logger;
+    this.#now = now;
+  }
 
   /** @param open gives the source of a feed that has no readers yet */
   of(key: string, open: () => FrameSource): FrameFeed {
@@ -65,7 +67,7 @@ export class FrameFeeds {
   #start(key: string, source: FrameSource): RunningFeed {
     const onEnd = () => this.#feeds.delete(key);
     const makeInTurn = source.isShort ? this.#makeNow : this.#makeInTurn;
-    const feed = new RunningFeed(source, { now: this.now, makeInTurn, onEnd });
+    const feed = new RunningFeed(source, { now: this.#now, makeInTurn, onEnd });
     this.#feeds.set(key, feed);
     return feed;
   }
@@ -77,7 +79,7 @@ export class FrameFeeds {
 
   readonly #makeNow: MakeInTurn = (make) =>
     make().catch((err: unknown) => {
-      if (!isOutage(toApiError(err).fault)) this.logger.error({ err }, 'failed to make a frame');
+      if (!isOutage(toApiError(err).fault)) this.#logger.error({ err }, 'failed to make a frame');
       return null;
     });
 }
@@ -91,15 +93,16 @@ interface FeedDeps {
 
 /** A feed while it has readers: does at the right time what {@link nextFeed} says. */
 class RunningFeed {
+  readonly #source: FrameSource;
+  readonly #deps: FeedDeps;
   #state = newFeed<FrameReader>();
   readonly #alarm = new Alarm(() => this.take({ kind: 'time' }));
   #hasEnded = false;
   readonly #stop: () => void;
 
-  constructor(
-    private readonly source: FrameSource,
-    private readonly deps: FeedDeps,
-  ) {
+  constructor(source: FrameSource, deps: FeedDeps) {
+    this.#source = source;
+    this.#deps = deps;
     this.#stop = source.start(() => {
       if (this.#state.readers.size > 0) this.take({ kind: 'changed' });
     });
@@ -111,8 +114,8 @@ class RunningFeed {
 
   take(event: FeedEvent<FrameReader>): void {
     if (this.#hasEnded) return;
-    const now = this.deps.now();
-    const [state, { wakeAt, isMakeDue, send, silent }] = nextFeed(this.#state, event, now, this.source);
+    const now = this.#deps.now();
+    const [state, { wakeAt, isMakeDue, send, silent }] = nextFeed(this.#state, event, now, this.#source);
     this.#state = state;
     this.#alarm.set(wakeAt, now);
     if (wakeAt === null) this.#end();
@@ -123,13 +126,13 @@ class RunningFeed {
   }
 
   async #make(): Promise<void> {
-    const made = await this.deps.makeInTurn(async () => (this.#hasEnded ? null : this.source.make()));
+    const made = await this.#deps.makeInTurn(async () => (this.#hasEnded ? null : this.#source.make()));
     this.take({ kind: 'made', made });
   }
 
   #end(): void {
     this.#hasEnded = true;
     this.#stop();
-    this.deps.onEnd();
+    this.#deps.onEnd();
   }
 }

@@ -26,7 +26,11 @@ const INVALID_REQUEST = -32_600;
 
 /** An answer that is read once all calls of its message are taken: then it is known what they need of the chain. */
 export class LaterAnswer {
-  constructor(readonly read: () => Promise<unknown>) {}
+  readonly read: () => Promise<unknown>;
+
+  constructor(read: () => Promise<unknown>) {
+    this.read = read;
+  }
 }
 
 /**

@@ -30,6 +30,7 @@ export interface LevelsSourceDeps extends Pick<ShownShape, 'now' | 'stamp'>, Cho
  * time: does at the right time what {@link nextLevels} says.
  */
 export class LevelsSource implements FrameSource {
+  readonly #deps: LevelsSourceDeps;
   readonly minMs = LEVELS_INTERVAL_MS;
   readonly maxMs = MAX_MS;
   readonly maxLateMs: number;
@@ -38,7 +39,8 @@ export class LevelsSource implements FrameSource {
   #state: LevelsState;
   readonly #pools: ChosenPools;
 
-  constructor(private readonly deps: LevelsSourceDeps) {
+  constructor(deps: LevelsSourceDeps) {
+    this.#deps = deps;
     const { chain, query, now } = deps;
     this.#limits = { isPublic: query.isPublic === true, maxUnreadMs: maxUnreadMs(chain) };
     this.maxLateMs = 2 * this.#limits.maxUnreadMs;
@@ -48,7 +50,7 @@ export class LevelsSource implements FrameSource {
   }
 
   start(changed: () => void): () => void {
-    const { latest } = this.deps;
+    const { latest } = this.#deps;
     // The head stays known where there is no pool to read.
     const stopWatching = this.#quotes.heads.watch();
     const stopListening = latest.onRead(({ kind }) => {
@@ -71,13 +73,13 @@ export class LevelsSource implements FrameSource {
   }
 
   #take(event: LevelsEvent<DepthSnapshot>): LevelsEffect<DepthSnapshot> {
-    const [state, effect] = nextLevels(this.#state, event, this.deps.now(), this.#limits);
+    const [state, effect] = nextLevels(this.#state, event, this.#deps.now(), this.#limits);
     this.#state = state;
     return effect;
   }
 
   #due(): LevelsEvent<DepthSnapshot> {
-    const { chain, byKey, latest } = this.deps;
+    const { chain, byKey, latest } = this.#deps;
     const { heads } = this.#quotes;
     const newest = heads.announced?.block;
     const pools = this.#pools.shown.filter((pool) => byKey || !chain.estimates.isReadForKeys(pool));
@@ -92,7 +94,7 @@ export class LevelsSource implements FrameSource {
   }
 
   async #write({ block, snapshots, unread }: FrameEffect<DepthSnapshot>): Promise<MadeFrame> {
-    const { chain, latest, shares, now, stamp, query } = this.deps;
+    const { chain, latest, shares, now, stamp, query } = this.#deps;
     const { format, venue, levels, isPublic } = query;
     const shape = { format, venue, levels, now, stamp, shares, omitted: isPublic && unread };
     const written = snapshots.map((snapshot) => firstAlike(latest.depths, snapshot));

@@ -47,14 +47,16 @@ const DEADLINE_MS = 20_000;
 
 /** Answers that are all of one state of a chain. */
 export class OneState {
+  readonly #chain: LevelQuotes & { readonly liveQuotes?: LevelQuotes | undefined };
+  readonly #basis: Basis;
   readonly #reads: ((state: ChainState) => Promise<boolean>)[] = [];
   #done: Promise<void> | undefined;
 
   /** @param basis of the answers; where a block being built does not hold long enough, they are of the last block */
-  constructor(
-    private readonly chain: LevelQuotes & { readonly liveQuotes?: LevelQuotes | undefined },
-    private readonly basis: Basis,
-  ) {}
+  constructor(chain: LevelQuotes & { readonly liveQuotes?: LevelQuotes | undefined }, basis: Basis) {
+    this.#chain = chain;
+    this.#basis = basis;
+  }
 
   /**
    * Adds an answer.
@@ -82,7 +84,7 @@ export class OneState {
   async #readAll(): Promise<void> {
     const signal = AbortSignal.timeout(DEADLINE_MS);
     for (let tries = 1; tries <= TRIES; tries += 1) {
-      const quotes = quotesOf<LevelQuotes>(this.chain, tries < TRIES ? this.basis : 'committed');
+      const quotes = quotesOf<LevelQuotes>(this.#chain, tries < TRIES ? this.#basis : 'committed');
       await quotes.heads.caughtUp();
       const head = await quotes.heads.head().catch(throwUnavailable);
       const isRead = await Promise.all(this.#reads.map((read) => read({ head, quotes, signal })));

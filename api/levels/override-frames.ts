@@ -20,13 +20,15 @@ const QUIET_PACE = { minMs: 50, maxMs: 900 };
 
 /** The overrides of the block that is being built, as far as their sources may be passed on. */
 export class OverrideFrames {
+  readonly #chain: LevelsChain;
+  readonly #feeds: FrameFeeds;
+  readonly #stamp: Stamp;
   readonly #heads: Heads;
 
-  constructor(
-    private readonly chain: LevelsChain,
-    private readonly feeds: FrameFeeds,
-    private readonly stamp: Stamp,
-  ) {
+  constructor(chain: LevelsChain, feeds: FrameFeeds, stamp: Stamp) {
+    this.#chain = chain;
+    this.#feeds = feeds;
+    this.#stamp = stamp;
     this.#heads = (chain.liveQuotes ?? chain).heads;
   }
 
@@ -37,7 +39,7 @@ export class OverrideFrames {
 
   /** How many clients read their frames here. */
   get readers(): number {
-    return this.feeds.readersOf(['overrides', this.chain.chainId]);
+    return this.#feeds.readersOf(['overrides', this.#chain.chainId]);
   }
 
   /**
@@ -47,9 +49,9 @@ export class OverrideFrames {
    */
   async open(form: 'builder' | 'bap710', routers: readonly Address[]): Promise<FrameFeed> {
     await this.#heads.caughtUp();
-    const key = JSON.stringify(['overrides', this.chain.chainId, form, routers]);
+    const key = JSON.stringify(['overrides', this.#chain.chainId, form, routers]);
     let pace = form === 'builder' ? QUIET_PACE : RELAYER_PACE;
-    return this.feeds.of(key, () => ({
+    return this.#feeds.of(key, () => ({
       isShort: true,
       make: async () => {
         const head = this.#heads.fresh();
@@ -74,9 +76,9 @@ export class OverrideFrames {
 
   /** Writes a frame. `isLive`: any venue is live. */
   async #write(form: FrameForm, block: BlockRef, routers: readonly Address[]) {
-    const madeAt = await this.stamp();
-    const target = targetOf(block, this.chain);
-    const head = frameHead(form, this.chain.chainId, target, madeAt);
+    const madeAt = await this.#stamp();
+    const target = targetOf(block, this.#chain);
+    const head = frameHead(form, this.#chain.chainId, target, madeAt);
     const fields = form === 'bap710' ? `${head},${parentField(block)}` : head;
     const republished = passedOn(block, target);
     return { json: writeOverrides(form, fields, republished, routers), isLive: republished !== undefined };

@@ -29,13 +29,15 @@ const selectShares = loadStatement<PoolShares & { readonly pool: Address }>('./s
  * The shares of a chain's pools, read again in the background as they are asked for: no frame waits for the database.
  */
 export class ChainShares {
+  readonly #deps: PoolSharesDeps;
   #shares: ReadonlyMap<Address, PoolShares> = new Map();
   #isReading = false;
   #triedAt = Number.NEGATIVE_INFINITY;
   #readAt = Number.NEGATIVE_INFINITY;
   readonly #outage: OutageLog;
 
-  constructor(private readonly deps: PoolSharesDeps) {
+  constructor(deps: PoolSharesDeps) {
+    this.#deps = deps;
     this.#outage = new OutageLog(deps.logger, {
       begin: 'executability is not read: price levels show what it was for ten minutes',
       end: 'executability is read again',
@@ -45,14 +47,14 @@ export class ChainShares {
   }
 
   of(pool: Address): PoolShares {
-    const now = this.deps.now();
+    const now = this.#deps.now();
     if (!this.#isReading && now >= this.#triedAt + KEEP_MS) void this.#renew();
     return (now < this.#readAt + FORGET_MS ? this.#shares.get(pool) : undefined) ?? UNKNOWN;
   }
 
   async #renew(): Promise<void> {
     this.#isReading = true;
-    this.#triedAt = this.deps.now();
+    this.#triedAt = this.#deps.now();
     try {
       await this.#read();
       this.#outage.worked();
@@ -63,7 +65,7 @@ export class ChainShares {
   }
 
   async #read(): Promise<void> {
-    const { chainId, database, now, wallClock } = this.deps;
+    const { chainId, database, now, wallClock } = this.#deps;
     const nowSecs = Math.floor(wallClock() / 1_000);
     const rows = await readInTurn(database, (client) => selectShares(client, [chainId, nowSecs]));
     this.#shares = new Map(rows.map(({ pool, ...shares }) => [pool, shares]));

@@ -47,12 +47,15 @@ export interface PriceLevelsDeps extends Pick<ShownShape, 'now' | 'stamp'> {
 
 /** The price levels of one chain, from the snapshots that quotes come from. */
 export class PriceLevels {
+  readonly #deps: PriceLevelsDeps;
   /** By query; there are few. */
   readonly #asked = new Map<string, AskedFrames>();
   /** Pools that nodes do not give to single frames. */
   #missing = NONE_MISSING;
 
-  constructor(private readonly deps: PriceLevelsDeps) {}
+  constructor(deps: PriceLevelsDeps) {
+    this.#deps = deps;
+  }
 
   /**
    * Prepares a frame.
@@ -63,7 +66,7 @@ export class PriceLevels {
    */
   async prepare(query: LevelsQuery, byKey: boolean): Promise<ReadAt<LevelsFrame>> {
     await this.#assertReadable(query);
-    const { chain, choose, shares, now, stamp } = this.deps;
+    const { chain, choose, shares, now, stamp } = this.#deps;
     const { format, venue, levels } = query;
     const shape = { format, venue, levels, shares, now, stamp };
     const pools = await choose(chain, query);
@@ -93,7 +96,7 @@ export class PriceLevels {
   }
 
   #take(look: FrameLook<DepthSnapshot>): PoolsAt<DepthSnapshot> {
-    const { chain, now } = this.deps;
+    const { chain, now } = this.#deps;
     const [missing, pools] = nextAwaited(this.#missing, look, now(), maxUnreadMs(chain));
     this.#missing = missing;
     return pools;
@@ -118,7 +121,7 @@ export class PriceLevels {
     // A client may have seen a later block at another process.
     await this.#assertReadable(query);
     const key = JSON.stringify(query);
-    const asked = this.#asked.get(key) ?? new AskedFrames(this.deps.now);
+    const asked = this.#asked.get(key) ?? new AskedFrames(this.#deps.now);
     this.#asked.set(key, asked);
     return publicFrame(await asked.read(() => this.#feedOf(query, false)));
   }
@@ -126,12 +129,12 @@ export class PriceLevels {
   /** How many clients subscribe to its frames here: who asks for one does not. */
   get readers(): number {
     const asked = this.#asked.values().filter(({ isReading }) => isReading);
-    return this.deps.feeds.readersOf(['levels', this.deps.chain.chainId]) - [...asked].length;
+    return this.#deps.feeds.readersOf(['levels', this.#deps.chain.chainId]) - [...asked].length;
   }
 
   async #feedOf(query: LevelsQuery, byKey: boolean): Promise<FrameFeed> {
-    const { chain, choose, feeds, shares, now, stamp } = this.deps;
-    const latest = this.deps.latest[query.basis];
+    const { chain, choose, feeds, shares, now, stamp } = this.#deps;
+    const latest = this.#deps.latest[query.basis];
     const pools = await choose(chain, query);
     const key = JSON.stringify(['levels', chain.chainId, query, byKey]);
     return feeds.of(key, () => new LevelsSource({ chain, latest, choose, shares, query, byKey, pools, now, stamp }));
@@ -139,7 +142,7 @@ export class PriceLevels {
 
   /** @throws ApiError 400 for a query of too many pools, 503 */
   async #assertReadable({ basis, pools, isPublic }: LevelsQuery): Promise<void> {
-    const { chain, latest } = this.deps;
+    const { chain, latest } = this.#deps;
     const { table } = await latest[basis].ready();
     if (!pools && !isPublic) assertWildcard(table, chain.chainId);
   }

@@ -61,15 +61,16 @@ const Pamms = z.union([z.tuple([LevelsOf]), NoParams]);
 
 /** The calls of a batch or of a connection: `pamm_…` in the forms of BAP-710, `titan_…` in those of builders. */
 export class TakerCalls {
+  readonly chain: TakersChain;
+  readonly client: TakerClient;
   /** Counts price levels and state overrides, whose answers may be large: two a second. */
   readonly #useAnswer: ReturnType<typeof windowLimit>;
   /** Counts quotes, which may read many pools: ten a second. */
   readonly #useQuote: ReturnType<typeof windowLimit>;
 
-  constructor(
-    readonly chain: TakersChain,
-    readonly client: TakerClient,
-  ) {
+  constructor(chain: TakersChain, client: TakerClient) {
+    this.chain = chain;
+    this.client = client;
     this.#useAnswer = windowLimit(2, 1, chain.now);
     this.#useQuote = windowLimit(10, 1, chain.now);
   }

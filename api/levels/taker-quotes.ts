@@ -41,10 +41,13 @@ interface Fill {
 
 /** What the best pool of a chain gives for an exact input, by the levels that quotes show. */
 export class TakerQuotes {
+  readonly #deps: TakerQuotesDeps;
   /** Pools that nodes do not give. */
   #missing = NONE_MISSING;
 
-  constructor(private readonly deps: TakerQuotesDeps) {}
+  constructor(deps: TakerQuotesDeps) {
+    this.#deps = deps;
+  }
 
   /**
    * Prepares a quote in the form of builders.
@@ -55,7 +58,7 @@ export class TakerQuotes {
    * @throws ApiError 400 when the venue has other tokens, 422 when no pool has them, PoolsUnknownError
    */
   async prepare(order: TakerOrder, byKey: boolean): Promise<ReadAt<string>> {
-    const { chain, directory } = this.deps;
+    const { chain, directory } = this.#deps;
     const candidates = await this.#candidates(await directory.table(), order, byKey);
     if (candidates.length === 0) {
       const pools = order.venue ? 'venue is neither a served pool nor a router whose pools trade' : 'no pool trades';
@@ -76,7 +79,7 @@ export class TakerQuotes {
       const { pool, block } = best.snapshot;
       if (block.pending && stateOf(block) !== stateOf(head.block)) return null;
       quotes.requested.markRequested([pool], 'depths', byKey);
-      const madeAt = await this.deps.stamp();
+      const madeAt = await this.#deps.stamp();
       const quoteHead = frameHead('builder', chain.chainId, targetOf(head.block, chain), madeAt);
       return `{${quoteHead},${fieldsOf(order, pool, best.amountOut)}}`;
     };
@@ -88,7 +91,7 @@ export class TakerQuotes {
     served: readonly ServedPool[],
     snapshots: SnapshotMap<DepthSnapshot>,
   ): (pool: ServedPool) => boolean {
-    const { chain, now } = this.deps;
+    const { chain, now } = this.#deps;
     const pools = served.map((pool) => ({
       pool: pool.address,
       outcome: snapshots.get(pool.address),
@@ -105,7 +108,7 @@ export class TakerQuotes {
 
   /** The pools to compare, in one direction. @throws ApiError 400, 422 */
   async #candidates(table: PoolTable, order: TakerOrder, byKey: boolean): Promise<readonly Candidate[]> {
-    const { estimates, chainId } = this.deps.chain;
+    const { estimates, chainId } = this.#deps.chain;
     const { tokenIn, tokenOut, venue, amountIn } = order;
     const named = venue && table.find(chainId, venue);
     if (named) {

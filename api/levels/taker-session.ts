@@ -52,16 +52,19 @@ interface Subscription {
 
 /** The calls and subscriptions of one WebSocket of JSON-RPC. */
 export class TakerSession implements Session {
+  readonly #opened: OpenSocket;
+  readonly #calls: TakerCalls;
+  readonly #logger: Pick<Logger, 'error'>;
   readonly #subscriptions = new Map<string, Subscription>();
 
-  constructor(
-    private readonly opened: OpenSocket,
-    private readonly calls: TakerCalls,
-    private readonly logger: Pick<Logger, 'error'>,
-  ) {}
+  constructor(opened: OpenSocket, calls: TakerCalls, logger: Pick<Logger, 'error'>) {
+    this.#opened = opened;
+    this.#calls = calls;
+    this.#logger = logger;
+  }
 
   end(reason: ByeReason): void {
-    endFrames(this.opened.socket, reason, formOf(null));
+    endFrames(this.#opened.socket, reason, formOf(null));
   }
 
   closed(): void {
@@ -73,7 +76,7 @@ export class TakerSession implements Session {
   }
 
   async answer(data: Buffer): Promise<Answer> {
-    const answerOther = this.calls.answers();
+    const answerOther = this.#calls.answers();
     const subscribed: Subscription[] = [];
     const answer: AnswerCall = async (method, params) => {
       if (method === 'pamm_unsubscribe') return this.#unsubscribe(readParams(Unsubscribe, params)[0]);
@@ -82,18 +85,18 @@ export class TakerSession implements Session {
       subscribed.push(subscription);
       return subscription.id;
     };
-    const response = await answerMessage(data, answer, this.logger);
+    const response = await answerMessage(data, answer, this.#logger);
     // The first frame follows the response.
     const after = () => {
       for (const subscription of subscribed.filter(({ id }) => this.#subscriptions.has(id)))
-        subscription.end = sendFrames(subscription.feed, this.opened, formOf(subscription.id));
+        subscription.end = sendFrames(subscription.feed, this.#opened, formOf(subscription.id));
     };
     return { response, after };
   }
 
   /** @throws ApiError 429 when there is one of its kind, and what {@link PriceLevels.open} throws */
   async #subscribe([kind, named]: z.output<typeof Subscribe>): Promise<Subscription> {
-    const { chain, client } = this.calls;
+    const { chain, client } = this.#calls;
     if (this.#subscriptions.values().some((each) => each.kind === kind))
       throw new ApiError(429, { error: `a connection has one ${kind} at a time` });
     const feed =

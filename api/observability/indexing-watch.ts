@@ -39,18 +39,21 @@ const TIMEOUT_MS = 1_500;
  * enough to be the newest counts as the head.
  */
 export class IndexingWatch {
+  readonly #deps: IndexingWatchDeps;
   readonly #watched = new Map<number, Watched>();
   #firstSyncs: ReadonlyMap<number, FirstSync> | null = null;
   #state: IndexState = null;
 
-  constructor(private readonly deps: IndexingWatchDeps) {}
+  constructor(deps: IndexingWatchDeps) {
+    this.#deps = deps;
+  }
 
   /** Polls all chains once. Never rejects: whatever does not answer counts as unknown. */
   async poll(): Promise<void> {
-    const { maxLagSecs, maxQuoteAgeMs, wallClock } = this.deps;
-    const indexed = await valueOrNull(this.deps.readIndexed());
-    const isAnyMissing = this.deps.chains.some(({ chainId }) => !indexed?.has(chainId));
-    this.#firstSyncs = isAnyMissing ? await valueOrNull(this.deps.readFirstSyncs()) : null;
+    const { maxLagSecs, maxQuoteAgeMs, wallClock } = this.#deps;
+    const indexed = await valueOrNull(this.#deps.readIndexed());
+    const isAnyMissing = this.#deps.chains.some(({ chainId }) => !indexed?.has(chainId));
+    this.#firstSyncs = isAnyMissing ? await valueOrNull(this.#deps.readFirstSyncs()) : null;
     this.#state = indexed ? 'served' : this.#firstSyncs && 'first sync';
     const pollChain = async (chain: WatchedChain) => {
       const newest = indexed?.get(chain.chainId) ?? null;
@@ -59,12 +62,12 @@ export class IndexingWatch {
       const bounds = { blockTimeMs, maxLagMs: maxLagSecs * 1_000, maxQuoteAgeMs: maxQuoteAgeMs(chain) };
       this.#watched.set(chainId, nextWatched(this.#watched.get(chainId), poll, wallClock(), bounds));
     };
-    await Promise.all(this.deps.chains.map(pollChain));
+    await Promise.all(this.#deps.chains.map(pollChain));
   }
 
   /** What the last poll saw. */
   lags(): readonly ChainLag[] {
-    return this.deps.chains.map(({ chainId, name, blockTimeMs, deployments }) => {
+    return this.#deps.chains.map(({ chainId, name, blockTimeMs, deployments }) => {
       const { indexed, head, stalled } = this.#watched.get(chainId) ?? NOTHING_KNOWN;
       return {
         chainId,
@@ -99,7 +102,7 @@ export class IndexingWatch {
   /** Finds the head; null when no node gives it. */
   async #headOf({ heads, blockTimeMs }: WatchedChain, indexed: BlockPoint | null): Promise<BlockPoint | null> {
     if (heads.announced) return pointOf(heads.announced.block);
-    if (indexed && mayBeHead(indexed, this.deps.wallClock(), blockTimeMs)) return indexed;
+    if (indexed && mayBeHead(indexed, this.#deps.wallClock(), blockTimeMs)) return indexed;
     return valueOrNull(heads.head().then(({ block }) => pointOf(block)));
   }
 }

@@ -17,17 +17,21 @@ const UNMEASURED_GAS = 300_000;
 
 /** What routes know of the gas of pools that were read. */
 export class RouteGas {
+  readonly #swapGas: Chain['swapGas'];
+  readonly #snapshots: SnapshotMap<DepthSnapshot>;
+  readonly #waitMs: number;
+
   /** @param waitMs longest wait for nodes: what they have not said then is not known */
-  constructor(
-    private readonly swapGas: Chain['swapGas'],
-    private readonly snapshots: SnapshotMap<DepthSnapshot>,
-    private readonly waitMs: number,
-  ) {}
+  constructor(swapGas: Chain['swapGas'], snapshots: SnapshotMap<DepthSnapshot>, waitMs: number) {
+    this.#swapGas = swapGas;
+    this.#snapshots = snapshots;
+    this.#waitMs = waitMs;
+  }
 
   /** About the gas of a leg, as its pool was measured last; begins to measure a pool that was not. */
   readonly about = ({ hop, level }: Pick<HopFill<GraphPool>, 'hop' | 'level'>): number | null => {
     const snapshot = this.#snapshotOf(hop);
-    const gas = snapshot && this.swapGas.of(snapshot, snapshot.block);
+    const gas = snapshot && this.#swapGas.of(snapshot, snapshot.block);
     return gas && gasOfSwap(hop.zeroForOne ? gas.bids : gas.asks, level);
   };
 
@@ -35,25 +39,25 @@ export class RouteGas {
   async costOf(hops: readonly Hop[], gasPrice: GasPrice): Promise<Order['costOf']> {
     for (const hop of hops) this.about({ hop, level: 0 });
     const pools = new Set(hops.map(({ pool }) => pool.address));
-    await withTimeout(this.swapGas.settled(pools), this.waitMs).catch(() => undefined);
+    await withTimeout(this.#swapGas.settled(pools), this.#waitMs).catch(() => undefined);
     return (hop, level) => costOfGas(gasPrice, this.about({ hop, level }) ?? UNMEASURED_GAS);
   }
 
   /** Simulates the legs of a plan. */
   async simulated({ routes }: PlanFill<ServedPool>, { tradeType }: Pick<Order, 'tradeType'>): Promise<GasOf> {
     const fills = routes.flatMap((route): readonly Fill[] => route.fills);
-    const signal = AbortSignal.timeout(this.waitMs);
+    const signal = AbortSignal.timeout(this.#waitMs);
     const gas = fills.map(({ hop, given }) => {
       const snapshot = this.#snapshotOf(hop);
       const amount = tradeType === 'exact_in' ? given : -given;
-      return snapshot && this.swapGas.simulate({ snapshot, zeroForOne: hop.zeroForOne, amount, signal });
+      return snapshot && this.#swapGas.simulate({ snapshot, zeroForOne: hop.zeroForOne, amount, signal });
     });
     const found = new Map((await Promise.all(gas)).map((each, index) => [fills[index], each]));
     return (fill) => found.get(fill) ?? null;
   }
 
   #snapshotOf({ pool }: Hop): DepthSnapshot | null {
-    const snapshot = this.snapshots.get(pool.address);
+    const snapshot = this.#snapshots.get(pool.address);
     return snapshot && !(snapshot instanceof SnapshotError) ? snapshot : null;
   }
 }

@@ -29,10 +29,13 @@ const MAX_PER_KEY = 200;
 
 /** The open streams of this process, SSE and WebSocket together. Connections beyond the bounds are rejected. */
 export class Connections {
+  readonly #config: StreamConfig;
   readonly #open = new Set<Connection>();
   #isOver = false;
 
-  constructor(private readonly config: StreamConfig) {}
+  constructor(config: StreamConfig) {
+    this.#config = config;
+  }
 
   get size(): number {
     return this.#open.size;
@@ -56,7 +59,7 @@ export class Connections {
    */
   add(connection: Connection): void {
     if (this.#isOver) throw unavailable(new Error('the process stops'));
-    if (this.#open.size >= this.config.connections) {
+    if (this.#open.size >= this.#config.connections) {
       const headers = { 'Retry-After': String(waitSecsCeil(RETRY_MS)) };
       throw unavailable(new Error('all connections of the streams are in use'), headers);
     }
@@ -83,7 +86,7 @@ export class Connections {
 
   /** A connection with a key counts for the key, one without for its address. */
   #assertRoom({ keyId, address }: Pick<Connection, 'keyId' | 'address'>): void {
-    const most = keyId === null ? this.config.connectionsPerAddress : MAX_PER_KEY;
+    const most = keyId === null ? this.#config.connectionsPerAddress : MAX_PER_KEY;
     let count = 0;
     for (const each of this.#open) if (each.keyId === keyId && (keyId !== null || each.address === address)) count += 1;
     if (count >= most) throw tooManyRequests(RETRY_MS);

@@ -20,11 +20,13 @@ export interface ChainStreamDeps {
  * The stream of one chain and basis: takes what is read at each block, and lets each subscriber send what concerns it.
  */
 export class ChainStream {
+  readonly #deps: ChainStreamDeps;
   readonly #subscribers = new Set<Subscriber>();
   /** Undefined until {@link ready} succeeded once. */
   #source: SubscriberSource | undefined;
 
-  constructor(private readonly deps: ChainStreamDeps) {
+  constructor(deps: ChainStreamDeps) {
+    this.#deps = deps;
     deps.quotes.onRead((read, isNewBlock) => this.#send(read, isNewBlock));
   }
 
@@ -39,7 +41,7 @@ export class ChainStream {
    * @throws ApiError 503 when the pools or the head are not known
    */
   async ready(): Promise<void> {
-    const { quotes, metrics, sockets } = this.deps;
+    const { quotes, metrics, sockets } = this.#deps;
     const { table, head } = await quotes.ready();
     if (!this.#source) table.onChange((pool, removal) => this.#takeListing(pool, removal));
     const { chainId, requested } = quotes.chain;
@@ -72,7 +74,7 @@ export class ChainStream {
   }
 
   #send({ kind, seenAt, readyAt }: WarmResult, isNewBlock: boolean): void {
-    const { quotes, metrics, now } = this.deps;
+    const { quotes, metrics, now } = this.#deps;
     const chain = quotes.chain.chainId;
     for (const subscriber of this.#subscribers) {
       if (subscriber.hasDepth === (kind === 'depths')) subscriber.take({ kind: 'read', isNewBlock });
@@ -82,7 +84,7 @@ export class ChainStream {
   }
 
   #takeListing({ chainId, address }: ServedPool, removal: RemovalReason | null): void {
-    if (chainId !== this.deps.quotes.chain.chainId) return;
+    if (chainId !== this.#deps.quotes.chain.chainId) return;
     if (!removal) for (const subscriber of this.#subscribers) subscriber.take({ kind: 'listed', pool: address });
     else {
       setImmediate(() => {

@@ -13,16 +13,18 @@ const blockFields = perObject(
 
 /** Writes the messages of one connection. */
 export class MessageWriter {
+  readonly #chainId: number;
+  readonly #transport: StreamTransport;
   #count = 0;
 
-  constructor(
-    private readonly chainId: number,
-    private readonly transport: StreamTransport,
-  ) {}
+  constructor(chainId: number, transport: StreamTransport) {
+    this.#chainId = chainId;
+    this.#transport = transport;
+  }
 
   /** Whether so much is unsent that the client must take some of it before it is sent more. */
   get isFull(): boolean {
-    return this.transport.unsentBytes >= MAX_UNSENT_BYTES;
+    return this.#transport.unsentBytes >= MAX_UNSENT_BYTES;
   }
 
   /** Sends a message: first the fields that every message has, then its own. */
@@ -30,8 +32,8 @@ export class MessageWriter {
     const prevSeq = this.#count === 0 ? null : this.#count;
     this.#count += 1;
     const serverTs = Math.floor(Date.now() / 1_000);
-    const common = `{"chainId":${this.chainId},"seq":${this.#count},"prevSeq":${prevSeq},${blockFields(block)},"serverTs":${serverTs}}`;
+    const common = `{"chainId":${this.#chainId},"seq":${this.#count},"prevSeq":${prevSeq},${blockFields(block)},"serverTs":${serverTs}}`;
     const own = writeObject(fields);
-    this.transport.send(event, id, own === '{}' ? common : joinObjects(common, own));
+    this.#transport.send(event, id, own === '{}' ? common : joinObjects(common, own));
   }
 }

@@ -25,16 +25,17 @@ interface SubscriberDeps {
 
 /** One connection: sends what {@link nextSubscriber} and {@link nextMessages} say, as far as its client takes it. */
 export class Subscriber {
+  readonly #deps: SubscriberDeps;
+  public hasKey: boolean;
   #state = NEW_SUBSCRIBER;
   readonly #writer: MessageWriter;
   /** Releases each pinned pool. */
   readonly #pins = new Map<Address, () => void>();
 
   /** @param hasKey whether the client has a key: simulated pools are read ahead for keys only */
-  constructor(
-    private readonly deps: SubscriberDeps,
-    public hasKey: boolean,
-  ) {
+  constructor(deps: SubscriberDeps, hasKey: boolean) {
+    this.#deps = deps;
+    this.hasKey = hasKey;
     const { source, transport } = deps;
     this.#writer = new MessageWriter(source.chainId, transport);
     transport.onDrain(() => this.take({ kind: 'drained' }));
@@ -75,7 +76,7 @@ export class Subscriber {
 
   /** Does what follows from an event. */
   take(event: SubscriberEvent): void {
-    const { source, transport, onOver } = this.deps;
+    const { source, transport, onOver } = this.#deps;
     const [state, { pin, release, resumed, bye, end, isFlushDue }] = nextSubscriber(this.#state, event, source);
     this.#state = state;
     for (const { pool, kind } of pin) {
@@ -97,7 +98,7 @@ export class Subscriber {
 
   #flush(): void {
     if (this.#writer.isFull) return;
-    for (const [state, messages] of nextMessages(this.#state, this.deps.source)) {
+    for (const [state, messages] of nextMessages(this.#state, this.#deps.source)) {
       this.#state = state;
       for (const message of messages) this.#writer.send(message);
       if (this.#writer.isFull) return;

@@ -29,25 +29,27 @@ interface WsSessionDeps {
 
 /** The operations of one WebSocket of a stream, each answered with `ack` or `error`. */
 export class WsSession implements Session {
+  readonly #deps: WsSessionDeps;
   readonly #openedAt: number;
   readonly #useNewPools: ReturnType<typeof windowLimit>;
   readonly #named = new Set<Address>();
   #isFirst = true;
 
-  constructor(private readonly deps: WsSessionDeps) {
+  constructor(deps: WsSessionDeps) {
+    this.#deps = deps;
     const { now } = deps.opened;
     this.#openedAt = now();
     this.#useNewPools = windowLimit(NEW_POOLS_PER_MINUTE, 60, now);
   }
 
   end(reason: ByeReason): void {
-    const { opened, subscriber } = this.deps;
+    const { opened, subscriber } = this.#deps;
     if (reason === 'limits' && !subscriber.isSubscribed) opened.socket.close(POLICY_VIOLATION, reason);
     else subscriber.close(reason);
   }
 
   closed(): void {
-    this.deps.subscriber.disconnected();
+    this.#deps.subscriber.disconnected();
   }
 
   async answer(data: Buffer, isBinary: boolean): Promise<Answer> {
@@ -60,7 +62,7 @@ export class WsSession implements Session {
         try {
           follow?.();
         } catch (error) {
-          this.deps.opened.socket.send(this.#failed(error, json));
+          this.#deps.opened.socket.send(this.#failed(error, json));
         }
       };
       return { response: JSON.stringify({ event: 'ack', id: operation.id }), after };
@@ -75,7 +77,7 @@ export class WsSession implements Session {
   #failed(error: unknown, json: ReadJson): string {
     const known = toApiError(error);
     if (known.status === 500 && !isOutage(known.fault))
-      this.deps.logger.error({ err: error }, 'an operation of a WebSocket failed');
+      this.#deps.logger.error({ err: error }, 'an operation of a WebSocket failed');
     return this.refuse(known, idOf(json));
   }
 
@@ -92,27 +94,27 @@ export class WsSession implements Session {
     if (operation.op === 'unsubscribe') {
       const pools = [...namedPools(operation.pools).keys()];
       for (const pool of pools) this.#named.delete(pool);
-      this.deps.subscriber.unsubscribe(pools);
+      this.#deps.subscriber.unsubscribe(pools);
     }
     return undefined;
   }
 
   async #authenticate(key: string): Promise<void> {
     try {
-      const isLate = !this.#isFirst || this.deps.opened.now() - this.#openedAt > AUTH_WITHIN_MS;
-      if (isLate || this.deps.subscriber.hasKey)
+      const isLate = !this.#isFirst || this.#deps.opened.now() - this.#openedAt > AUTH_WITHIN_MS;
+      if (isLate || this.#deps.subscriber.hasKey)
         throw badRequest('auth must be the first operation, within 5 seconds, and the only key');
-      await this.deps.useKey(key);
+      await this.#deps.useKey(key);
     } catch (error) {
       // Closes after the response: a client that sends a key does not want to continue without one.
-      setImmediate(() => this.deps.opened.socket.close(POLICY_VIOLATION, 'auth'));
+      setImmediate(() => this.#deps.opened.socket.close(POLICY_VIOLATION, 'auth'));
       throw error;
     }
   }
 
   /** @throws ApiError 400, 401, 429 */
   #subscribe({ pools, depth, after }: WsSubscribe): () => void {
-    const { stream, subscriber } = this.deps;
+    const { stream, subscriber } = this.#deps;
     if (after !== undefined && subscriber.isSubscribed) throw badRequest('after belongs to the first subscription');
     const addresses = pools && [...namedPools(pools).keys()];
     if (!addresses && !subscriber.hasKey) throw keyOrPoolsMissing();

@@ -53,6 +53,7 @@ const SUBSCRIBE_EVERY_MS = 5_000;
 
 /** Queues updates for every builder endpoint of a chain and collects their answers until a deadline. */
 export class QuoteDispatcher {
+  readonly #deps: DispatcherDeps;
   /** Channel of the answers to this process. */
   readonly #replyTo: string;
   /** Takes the answers to each submission, by its id. */
@@ -61,7 +62,8 @@ export class QuoteDispatcher {
   readonly #queues: EndpointQueues;
   readonly #log: UpdateLog;
 
-  constructor(private readonly deps: DispatcherDeps) {
+  constructor(deps: DispatcherDeps) {
+    this.#deps = deps;
     const { redis, subscriber, keys, metrics, logger } = deps;
     this.#replyTo = keys.answers(randomUUID());
     this.#queues = new EndpointQueues(redis, keys.prefix, logger);
@@ -84,7 +86,7 @@ export class QuoteDispatcher {
     endpoints: readonly Endpoint[],
     { holder, arrivedAtMs, waitUntilMs, queueUntilMs, onAccepted }: SubmitOptions,
   ): Promise<ProviderResult[]> {
-    if (this.deps.redis.status !== 'ready') throw new QueuesUnavailableError('Redis is not connected');
+    if (this.#deps.redis.status !== 'ready') throw new QueuesUnavailableError('Redis is not connected');
     const submission: Submission = { id: randomUUID(), replyTo: this.#replyTo, arrivedAtMs, update };
     const answers = new Map<string, Answer>();
     // This comes before the update can reach any builder.
@@ -124,7 +126,7 @@ export class QuoteDispatcher {
       const { submissionId, endpointId, answer } = decodeMessage<AnswerNotice>(text);
       this.#waiting.get(submissionId)?.(endpointId, answer);
     } catch (error) {
-      this.deps.logger.error({ err: error }, 'a message on the channel of answers is not an answer');
+      this.#deps.logger.error({ err: error }, 'a message on the channel of answers is not an answer');
     }
   }
 
@@ -137,7 +139,7 @@ export class QuoteDispatcher {
     let queued = 0;
     let failure: unknown;
     // Registered once for all builders, so that two holders at the same time do not each get some of them.
-    const registering = registerUpdate(this.deps.redis, this.deps.keys, submission.update, holder);
+    const registering = registerUpdate(this.#deps.redis, this.#deps.keys, submission.update, holder);
     const attempts = endpoints.map(async (endpoint) => {
       try {
         const answer = await this.#enqueue(endpoint, submission, await registering);
@@ -147,7 +149,7 @@ export class QuoteDispatcher {
         this.#log.note(endpoint, submission, answer);
       } catch (error) {
         failure = error;
-        this.deps.logger.warn({ err: error, endpoint: endpoint.id }, 'an update could not be queued');
+        this.#deps.logger.warn({ err: error, endpoint: endpoint.id }, 'an update could not be queued');
       }
     });
     await before(untilMs, Promise.all(attempts));
@@ -167,7 +169,7 @@ export class QuoteDispatcher {
 
   async #enqueueBundle(endpoint: Endpoint, submission: Submission): Promise<Answer | undefined> {
     const { update } = submission;
-    const state = new BundleState(this.deps.redis, this.deps.keys, endpoint.id);
+    const state = new BundleState(this.#deps.redis, this.#deps.keys, endpoint.id);
     if (isCancel(update)) {
       this.#supersede(endpoint, await state.cancel(submission, Date.now()));
       return skipped.cancel;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ChainsFile } from '../../config/chains-schema.ts';
-import logic from './logic-version.json';
+import logic from './logic-version.json' with { type: 'json' };
 
 /** Gives the version of the code and the settings that compute listed rows. Rows of another one are computed again. */
 export function listingVersion({ chains, tokens }: Pick<ChainsFile, 'chains' | 'tokens'>): string {

@@ -55,13 +55,15 @@ export async function writtenSchemas(database: Queryable, schemas: readonly stri
  * releases it when the process ends. The connection must be direct, not through a transaction pool.
  */
 export class SchemaLock {
+  readonly #url: string;
+  readonly #schema: string;
   #session: pg.Client | null = null;
   #readsCache = true;
 
-  constructor(
-    private readonly url: string,
-    private readonly schema: string,
-  ) {}
+  constructor(url: string, schema: string) {
+    this.#url = url;
+    this.#schema = schema;
+  }
 
   /**
    * Takes the lock, or takes it again after its connection was lost. Waits while cached logs are being removed.
@@ -71,10 +73,10 @@ export class SchemaLock {
   async keep(): Promise<void> {
     if (this.#session !== null) return;
     const session = new pg.Client({
-      connectionString: actAs(this.url, 'ptd_indexer'),
+      connectionString: actAs(this.#url, 'ptd_indexer'),
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       keepAlive: true,
-      application_name: `${this.schema}_lock`,
+      application_name: `${this.#schema}_lock`,
     });
     const forget = () => {
       if (this.#session === session) this.#session = null;
@@ -83,7 +85,7 @@ export class SchemaLock {
     session.on('end', forget);
     await session.connect();
     try {
-      if (!(await tryLockSchema(session, this.schema, 'session'))) throw new SchemaTakenError(this.schema);
+      if (!(await tryLockSchema(session, this.#schema, 'session'))) throw new SchemaTakenError(this.#schema);
       if (this.#readsCache) await session.query('SELECT pg_advisory_lock_shared($1, 0)', [ADVISORY_LOCKS.indexCache]);
     } catch (error) {
       await session.end();

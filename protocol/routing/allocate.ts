@@ -148,11 +148,14 @@ class PathFlow<P extends GraphPool> {
 
 /** How far a hop is used, and in which price step that is. */
 class HopCursor<P extends GraphPool> {
+  readonly hop: Hop<P>;
   given = 0n;
   #found = 0n;
   #index = 0;
 
-  constructor(readonly hop: Hop<P>) {}
+  constructor(hop: Hop<P>) {
+    this.hop = hop;
+  }
 
   /** Output per input of the current step, Q128; 0 behind the last one. */
   get rate(): bigint {

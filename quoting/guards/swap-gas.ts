@@ -64,6 +64,7 @@ export interface SwapGasDeps {
  * somebody waits for.
  */
 export class SwapGas {
+  readonly #deps: SwapGasDeps;
   readonly #measured = new LRUCache<Address, Measured>(growingTo(MAX_POOLS));
   readonly #outage: OutageLog;
   /** First those that somebody waits for. */
@@ -71,7 +72,8 @@ export class SwapGas {
   #inFlight: readonly Asked[] = [];
   #isMeasuring = false;
 
-  constructor(private readonly deps: SwapGasDeps) {
+  constructor(deps: SwapGasDeps) {
+    this.#deps = deps;
     this.#outage = new OutageLog(deps.logger, {
       begin: 'gas of swaps is not measured: it stays as it was, or unknown',
       end: 'gas of swaps is measured again',
@@ -89,13 +91,13 @@ export class SwapGas {
   of(snapshot: MeasuredPool, block: BlockRef): PoolGas {
     const { address } = snapshot.pool;
     const known = this.#measured.get(address);
-    const [gas, bins, triedAt] = [known?.gas ?? UNKNOWN, binsOf(snapshot), this.deps.now()];
+    const [gas, bins, triedAt] = [known?.gas ?? UNKNOWN, binsOf(snapshot), this.#deps.now()];
     if (!known || triedAt >= known.triedAt + (known.bins === bins ? KEEP_MS : RETRY_MS)) {
       // Who asks meanwhile waits for this measurement.
       this.#measured.set(address, { gas, triedAt, bins: null });
       const sides = sideSwaps(snapshot);
       const done = (answer: GroupAnswer | null) => {
-        if (answer) this.#measured.set(address, { gas: gasOf(sides, answer), triedAt: this.deps.now(), bins });
+        if (answer) this.#measured.set(address, { gas: gasOf(sides, answer), triedAt: this.#deps.now(), bins });
       };
       const swaps = sides.flatMap(({ calls }) => calls);
       if (swaps.length > 0) {
@@ -162,7 +164,7 @@ export class SwapGas {
   }
 
   async #run(block: BlockRef, asked: readonly Asked[]): Promise<readonly (GroupAnswer | null)[]> {
-    const { send, reserve } = this.deps;
+    const { send, reserve } = this.#deps;
     try {
       const groups = asked.map(({ calls }) => calls);
       const answers = await runBoundedCalls(groups, (calls) => send({ block, reserve }, calls));

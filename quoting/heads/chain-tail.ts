@@ -12,21 +12,24 @@ export const UNKNOWN_HEIGHT = 0n;
 
 /** The last blocks of one branch of a chain, without gaps, up to its head. Immutable. */
 export class ChainTail {
+  readonly from: bigint;
+  readonly #hashes: readonly Hex[];
+  readonly #replaced: readonly Hex[];
   static readonly EMPTY = new ChainTail(0n, [], []);
 
   /**
    * @param hashes of consecutive blocks, the first one at height `from`
    * @param replaced hashes of blocks in whose place others were seen later
    */
-  private constructor(
-    readonly from: bigint,
-    private readonly hashes: readonly Hex[],
-    private readonly replaced: readonly Hex[],
-  ) {}
+  private constructor(from: bigint, hashes: readonly Hex[], replaced: readonly Hex[]) {
+    this.from = from;
+    this.#hashes = hashes;
+    this.#replaced = replaced;
+  }
 
   /** Hash of the block at a height; undefined where none is remembered. */
   hashAt(height: bigint): Hex | undefined {
-    return height < this.from ? undefined : this.hashes[Number(height - this.from)];
+    return height < this.from ? undefined : this.#hashes[Number(height - this.from)];
   }
 
   /** Whether another block was seen at the height of this one. */
@@ -37,24 +40,24 @@ export class ChainTail {
 
   /** Whether another block was seen in the place of this one, later. */
   hasReplaced({ hash }: BlockRef): boolean {
-    return this.replaced.includes(hash);
+    return this.#replaced.includes(hash);
   }
 
   /** Whether the lowest parent of a header is remembered, or lies below all remembered blocks. */
   meets({ number, parents }: BlockHeader): boolean {
     const lowest = number - BigInt(parents.length);
-    return lowest < this.from || this.hashes.length === 0 || this.hashAt(lowest) === parents.at(-1);
+    return lowest < this.from || this.#hashes.length === 0 || this.hashAt(lowest) === parents.at(-1);
   }
 
   /** The branch that ends with this block. It keeps blocks below the lowest parent only if it remembers that one. */
   endingWith({ number, hash, parents }: BlockHeader): ChainTail {
     const lowest = number - BigInt(parents.length);
     const isKnown = this.hashAt(lowest) === parents.at(-1);
-    const kept = isKnown ? this.hashes.slice(0, Number(lowest - this.from)) : [];
+    const kept = isKnown ? this.#hashes.slice(0, Number(lowest - this.from)) : [];
     const hashes = [...kept, ...parents.toReversed(), hash];
     const from = isKnown ? this.from : lowest;
     const cut = Math.max(0, hashes.length - MAX_BLOCKS);
-    const replaced = [...this.replaced, ...this.hashes.slice(kept.length)].filter((each) => !hashes.includes(each));
+    const replaced = [...this.#replaced, ...this.#hashes.slice(kept.length)].filter((each) => !hashes.includes(each));
     return new ChainTail(from + BigInt(cut), hashes.slice(cut), replaced.slice(-MAX_REPLACED));
   }
 
@@ -64,7 +67,7 @@ export class ChainTail {
    * @returns the lowest replaced height; `UNKNOWN_HEIGHT` when it may lie below the compared blocks; null for none
    */
   replacedFrom(next: ChainTail): bigint | null {
-    if (this.hashes.length === 0 || next === this) return null;
+    if (this.#hashes.length === 0 || next === this) return null;
     let [first, shared] = [this.from, this.top];
     if (next.from > first) first = next.from;
     if (next.top < shared) shared = next.top;
@@ -86,6 +89,6 @@ export class ChainTail {
 
   /** Height of the head. */
   get top(): bigint {
-    return this.from + BigInt(this.hashes.length) - 1n;
+    return this.from + BigInt(this.#hashes.length) - 1n;
   }
 }

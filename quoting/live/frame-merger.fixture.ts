@@ -9,31 +9,38 @@ import type { PendingOverrides } from './sourced-block.ts';
 
 /** Keeps the frames of sources between calls. @param now gives milliseconds */
 export class FrameMerger {
+  readonly #maxAgeMs: number;
+  readonly #now: () => number;
   #state = noFrames;
 
-  constructor(
-    private readonly maxAgeMs: number,
-    private readonly now: () => number,
-  ) {}
+  constructor(maxAgeMs: number, now: () => number) {
+    this.#maxAgeMs = maxAgeMs;
+    this.#now = now;
+  }
 
   take(source: SourceName, frame: Frame, top?: bigint): FrameOutcome {
-    const [state, outcome] = nextMerged(this.#state, { kind: 'frame', source, frame, top }, this.now(), this.maxAgeMs);
+    const [state, outcome] = nextMerged(
+      this.#state,
+      { kind: 'frame', source, frame, top },
+      this.#now(),
+      this.#maxAgeMs,
+    );
     this.#state = state;
     return outcome;
   }
 
   adopt(blocks: SharedOverrides<SourceName>): void {
-    [this.#state] = nextMerged(this.#state, { kind: 'shared', blocks }, this.now(), this.maxAgeMs);
+    [this.#state] = nextMerged(this.#state, { kind: 'shared', blocks }, this.#now(), this.#maxAgeMs);
   }
 
   state(top?: bigint): PendingOverrides | undefined {
-    const [state, overrides] = pendingOverrides(this.#state, top, this.now(), this.maxAgeMs);
+    const [state, overrides] = pendingOverrides(this.#state, top, this.#now(), this.#maxAgeMs);
     this.#state = state;
     return overrides;
   }
 
   shared(top?: bigint): SharedOverrides<SourceName> {
-    return sharedOverrides(this.#state, top, this.now(), this.maxAgeMs);
+    return sharedOverrides(this.#state, top, this.#now(), this.#maxAgeMs);
   }
 }
 

@@ -47,10 +47,12 @@ export type FrameFault = 'malformed' | 'oversized' | 'refused';
 
 /** A message without a usable frame. It holds nothing of the message, whose text may be anything. */
 export class FrameError extends AppError {
+  readonly code: FrameFault;
   readonly retryable = true;
 
-  constructor(readonly code: FrameFault) {
+  constructor(code: FrameFault) {
     super(`the message of a live source is ${code}`);
+    this.code = code;
   }
 }
 

@@ -49,14 +49,18 @@ export interface ReadPrice {
  * the status and prices of that. So are funded pools, of which is known then whether they trade there.
  */
 export class PriceReader {
-  constructor(private readonly deps: PriceReaderDeps) {}
+  readonly #deps: PriceReaderDeps;
+
+  constructor(deps: PriceReaderDeps) {
+    this.#deps = deps;
+  }
 
   /**
    * Sends calls at the committed head: where nodes refuse the block below the one that is being built,
    * at the latest block.
    */
   async send(calls: readonly BoundedCall[]): Promise<PriceAnswer> {
-    const { live, reserve } = this.deps;
+    const { live, reserve } = this.#deps;
     const head = await live?.now();
     if (!head) return this.#readAt('latest', calls, head);
     const { pending: _, ...committed } = head.block;
@@ -71,7 +75,7 @@ export class PriceReader {
 
   /** Gives the prices of pools that one call answered, in their order. */
   async prices(read: readonly PriceResults[]): Promise<ReadPrice[]> {
-    const { live, run } = this.deps;
+    const { live, run } = this.#deps;
     const committed = read.map(({ pool, results }) => this.#decode(pool, results));
     const also = read.filter(({ pool }, index) => committed[index]?.status === 'feed_down' || pool.isFunded);
     const head = read[0]?.answer.head;
@@ -84,12 +88,12 @@ export class PriceReader {
   }
 
   async #readAt(block: BlockRef | 'latest', calls: readonly BoundedCall[], head: PriceAnswer['head']) {
-    return { ...(await boundedCallsOnce(this.deps.target, { block }, calls)), head };
+    return { ...(await boundedCallsOnce(this.#deps.target, { block }, calls)), head };
   }
 
   #priceOf({ pool, answer }: PriceResults, price: PoolPrice, liveRead: LiveAnswer | undefined): ReadPrice['price'] {
     const committed = { ...price, basis: 'committed' as const };
-    if (!this.deps.live) return { ...committed, tradesLive: null };
+    if (!this.#deps.live) return { ...committed, tradesLive: null };
     // Without a block that is being built, no pool has a live price.
     if (answer.head === null) return { ...committed, tradesLive: false };
     if (!liveRead) return committed.status === 'feed_down' ? null : { ...committed, tradesLive: null };
@@ -99,7 +103,7 @@ export class PriceReader {
   }
 
   #decode({ address, layout }: ProbedPool, results: readonly BoundedResult[]): PoolPrice {
-    return readPoolPrice(results, layoutAdapter(layout), this.deps.closedSides(address));
+    return readPoolPrice(results, layoutAdapter(layout), this.#deps.closedSides(address));
   }
 }
 

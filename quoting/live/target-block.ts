@@ -17,11 +17,14 @@ const NONE = -1n;
 
 /** The highest block of a chain that was named as the one being built, here or by another process. */
 export class NamedTarget {
+  readonly #heads: TargetHeads;
   #raised: (() => void) | undefined;
   #highest: TargetBlock | undefined;
   #heard = NONE;
 
-  constructor(private readonly heads: TargetHeads) {}
+  constructor(heads: TargetHeads) {
+    this.#heads = heads;
+  }
 
   /**
    * Calls the listener, in place of any before, when this process names a block that others may not know of: before
@@ -38,13 +41,14 @@ export class NamedTarget {
 
   /** Takes note of what another process named, which may have seen one more block. What cannot be changes nothing. */
   hear(number: bigint): void {
-    if (number <= this.heads.top + 1n + MAX_AHEAD || this.heads.top < 0n) this.#heard = maxBigint(this.#heard, number);
+    if (number <= this.#heads.top + 1n + MAX_AHEAD || this.#heads.top < 0n)
+      this.#heard = maxBigint(this.#heard, number);
   }
 
   /** Names the block being built, where what is shown was read in `own`. */
   name(own: TargetBlock, blockTimeMs: number): TargetBlock {
-    const { isPassed } = this.heads;
-    const top = this.heads.top + (isPassed ? 1n : 0n);
+    const { isPassed } = this.#heads;
+    const top = this.#heads.top + (isPassed ? 1n : 0n);
     const most = top + MAX_AHEAD;
     const highest = this.#highest;
     const kept = highest && highest.blockNumber <= most ? highest : own;

@@ -66,13 +66,13 @@ export function startWarming() {
     if (step?.kind !== 'read') return;
     const isProvisional = (pool: Address, of: string) =>
       provisional.some((index) => READS[index]?.address === pool && READS[index]?.kind === of);
-    for (const of of ['prices', 'depths'] as const) {
-      const made = step.pending.filter((read) => read.kind === of && !failing.includes(READS.indexOf(read)));
+    for (const kind of ['prices', 'depths'] as const) {
+      const made = step.pending.filter((read) => read.kind === kind && !failing.includes(READS.indexOf(read)));
       const outcomes = made.map(({ address }): [Address, Snapshot] => [
         address,
-        { block: step.head.block, ...(isProvisional(address, of) && { isProvisional: true }) } as unknown as Snapshot,
+        { block: step.head.block, ...(isProvisional(address, kind) && { isProvisional: true }) } as unknown as Snapshot,
       ]);
-      take({ kind: 'outcomes', of, outcomes: new Map(outcomes) });
+      take({ kind: 'outcomes', of: kind, outcomes: new Map(outcomes) });
     }
     take({ kind: 'read' });
   };

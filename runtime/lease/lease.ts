@@ -48,6 +48,7 @@ export async function acquireLease(request: LeaseRequest): Promise<Lease | undef
  * a lease that is not renewed. The holder knows that end by its own monotonic clock.
  */
 export class Lease {
+  readonly fence: string;
   readonly #request: LeaseRequest;
   #term = NEW_TERM;
 
@@ -55,11 +56,8 @@ export class Lease {
    * @param fence the token of this holder. Where a lease has fencing, it is higher than those of all earlier holders,
    * even after Redis has lost its data, and whatever a holder writes must be checked by it
    */
-  constructor(
-    request: LeaseRequest,
-    readonly fence: string,
-    askedAt: number,
-  ) {
+  constructor(request: LeaseRequest, fence: string, askedAt: number) {
+    this.fence = fence;
     this.#request = request;
     this.#next({ kind: 'granted', askedAt });
   }

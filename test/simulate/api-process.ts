@@ -34,6 +34,7 @@ export interface Surroundings {
 
 /** A process of the API, with all that serves live quotes. To be started in the context of its machine. */
 export class ApiProcess {
+  readonly machine: Machine;
   readonly committed: BasisQuotes;
   readonly live: BasisQuotes;
   readonly levels: PriceLevels;
@@ -43,10 +44,8 @@ export class ApiProcess {
   readonly calls: Readonly<Record<'committed' | 'live', number[]>> = { committed: [], live: [] };
   #openSources = 0;
 
-  constructor(
-    readonly machine: Machine,
-    surroundings: Surroundings,
-  ) {
+  constructor(machine: Machine, surroundings: Surroundings) {
+    this.machine = machine;
     const { time, config, table, redis, nodes, sources } = surroundings;
     const { chainId, blockTimeMs } = config;
     this.pools = table.ofChain(chainId);

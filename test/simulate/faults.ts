@@ -22,12 +22,15 @@ const RECOVERY_MS: Readonly<Record<Fault['do'], number>> = {
 
 /** Knows what goes wrong, and since when all has recovered from it. */
 export class Faults {
+  readonly #time: VirtualTime;
   /** How many of each kind last. */
   readonly #active = new Map<Fault['do'], number>();
   /** When all has recovered from those of a kind that ended. */
   readonly #recoveredAt = new Map<Fault['do'], number>();
 
-  constructor(private readonly time: VirtualTime) {}
+  constructor(time: VirtualTime) {
+    this.#time = time;
+  }
 
   /** Since when all is well, but for faults of some kinds; infinite while something is wrong. */
   calmSince(except: readonly Fault['do'][] = []): number {
@@ -38,12 +41,12 @@ export class Faults {
 
   /** Whether all was well for so long, but for faults of some kinds. */
   isCalmFor(ms: number, except: readonly Fault['do'][] = []): boolean {
-    return this.calmSince(except) + ms <= this.time.now;
+    return this.calmSince(except) + ms <= this.#time.now;
   }
 
   /** Lets something be wrong for a while. */
   last({ do: kind, ms }: Fault, end: () => void): void {
-    const { time } = this;
+    const time = this.#time;
     const count = (by: number) => this.#active.set(kind, (this.#active.get(kind) ?? 0) + by);
     count(1);
     const recover = () => {

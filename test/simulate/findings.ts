@@ -21,17 +21,20 @@ export interface Violation {
 
 /** The first violation of a simulation, and how much was compared. */
 export class Findings {
+  readonly #now: () => number;
   violation: Violation | undefined;
   /** A number that all that readers got goes into. */
   digest = 0;
   readonly counts = { states: 0, live: 0, frames: 0 };
   readonly #since = new Map<string, number>();
 
-  constructor(private readonly now: () => number) {}
+  constructor(now: () => number) {
+    this.#now = now;
+  }
 
   /** Notes a violation, unless there is one. */
   found(rule: Rule, text: string): void {
-    this.violation ??= { rule, at: this.now(), text };
+    this.violation ??= { rule, at: this.#now(), text };
   }
 
   /** How long something has been so, milliseconds: 0 at the first time, and while it is not. */
@@ -40,9 +43,9 @@ export class Findings {
       this.#since.delete(what);
       return 0;
     }
-    const since = this.#since.get(what) ?? this.now();
+    const since = this.#since.get(what) ?? this.#now();
     this.#since.set(what, since);
-    return this.now() - since;
+    return this.#now() - since;
   }
 
   /** Lets the digest depend on something. */

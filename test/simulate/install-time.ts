@@ -6,19 +6,21 @@ const promises = createRequire(import.meta.url)('node:timers/promises');
 
 /** What `setTimeout` and `setInterval` return. */
 class VirtualTimer {
+  readonly #time: VirtualTime;
+  readonly #ms: number;
+  readonly #ring: () => void;
   #cancel: () => void = () => undefined;
 
-  constructor(
-    private readonly time: VirtualTime,
-    private readonly ms: number,
-    private readonly ring: () => void,
-  ) {
+  constructor(time: VirtualTime, ms: number, ring: () => void) {
+    this.#time = time;
+    this.#ms = ms;
+    this.#ring = ring;
     this.refresh();
   }
 
   refresh(): this {
     this.#cancel();
-    this.#cancel = this.time.after(this.ms, this.ring, this.time.machine, true);
+    this.#cancel = this.#time.after(this.#ms, this.#ring, this.#time.machine, true);
     return this;
   }
 

@@ -29,6 +29,7 @@ const HEAD = /"blockNumber":(\d+),"timestamp":(\d+)/;
 
 /** A taker who reads price levels over a WebSocket, and connects again whenever a connection ends. */
 export class LevelReader {
+  readonly options: LevelReaderOptions;
   isSlow = false;
   process: ApiProcess | undefined;
   /** Counts connections. */
@@ -40,7 +41,8 @@ export class LevelReader {
   lastBefore: TakenFrame | undefined;
   #leave: (() => void) | undefined;
 
-  constructor(readonly options: LevelReaderOptions) {
+  constructor(options: LevelReaderOptions) {
+    this.options = options;
     this.#connectSoon();
   }
 

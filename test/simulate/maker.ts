@@ -20,10 +20,13 @@ export interface Market {
 
 /** A maker who publishes updates of the last pool. */
 export class Maker {
+  readonly #market: Market;
   #last: OwnUpdate | undefined;
   #price = 0n;
 
-  constructor(private readonly market: Market) {}
+  constructor(market: Market) {
+    this.#market = market;
+  }
 
   /**
    * Publishes an update; null cancels the last one.
@@ -32,14 +35,14 @@ export class Maker {
    * @param isHeard whether it surely reaches who reads: else the one before may hold as long as it is good
    */
   publish(blocks: number | null, isHeard: boolean): void {
-    const { time, chain, plan, truth, redis } = this.market;
+    const { time, chain, plan, truth, redis } = this.#market;
     const before = this.#last;
     if (blocks === null && !before) return;
     if (before && before.tx !== '0x' && isHeard) truth.withdraw(this.#price, time.now);
     const fromBlock = chain.head.number + 1n;
     const untilBlock = fromBlock + BigInt(blocks ?? 1) - 1n;
     const pool = plan.pools - 1;
-    const price = this.market.newPrice();
+    const price = this.#market.newPrice();
     if (blocks !== null) {
       this.#price = price;
       truth.say(price, pool, time.now, untilBlock);

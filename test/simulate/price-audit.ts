@@ -29,26 +29,30 @@ const ROUND_MS = 3_000;
 
 /** Finds live prices that readers hold though no source sent them, or long after their end. */
 export class PriceAudit {
-  constructor(
-    private readonly world: World,
-    private readonly faults: Faults,
-    private readonly findings: Findings,
-  ) {}
+  readonly #world: World;
+  readonly #faults: Faults;
+  readonly #findings: Findings;
+
+  constructor(world: World, faults: Faults, findings: Findings) {
+    this.#world = world;
+    this.#faults = faults;
+    this.#findings = findings;
+  }
 
   /** Whether scheduled reads have calls for all pools. */
   get hasEnoughCalls(): boolean {
-    return this.world.plan.callsPerMinute >= ENOUGH_CALLS;
+    return this.#world.plan.callsPerMinute >= ENOUGH_CALLS;
   }
 
   /** Within this time each pool has its turn: 0 where all are read at once. */
   get turnMs(): number {
-    return this.hasEnoughCalls ? 0 : Math.max(TURN_MS, TURNS_MS_PER_POOL * this.world.plan.pools + ROUND_MS);
+    return this.hasEnoughCalls ? 0 : Math.max(TURN_MS, TURNS_MS_PER_POOL * this.#world.plan.pools + ROUND_MS);
   }
 
   /** @param extraMs how much longer than usual it may take until the reader knows */
   check(name: string, pool: number, price: bigint, extraMs: number): void {
     if (price < FIRST_LIVE_PRICE) return;
-    const { findings, world, faults } = this;
+    const [findings, world, faults] = [this.#findings, this.#world, this.#faults];
     const now = world.time.now;
     findings.counts.live += 1;
     const claim = world.truth.find(price);
@@ -72,7 +76,7 @@ export class PriceAudit {
   }
 
   get #maxAgeMs(): number {
-    const { live, blockTimeMs } = this.world.config;
+    const { live, blockTimeMs } = this.#world.config;
     return live ? liveMaxAgeMs(live, blockTimeMs) : 0;
   }
 }

@@ -21,22 +21,26 @@ interface Position {
 
 /** Compares what readers of streams hold with what is true. */
 export class ReaderAudit {
+  readonly #world: World;
+  readonly #faults: Faults;
+  readonly #findings: Findings;
+  readonly #prices: PriceAudit;
   readonly #positions = new Map<StreamReader, Position>();
   /** The heads of the last while, and when each came. */
   readonly #heads: { readonly at: number; readonly block: VirtualBlock }[] = [];
 
-  constructor(
-    private readonly world: World,
-    private readonly faults: Faults,
-    private readonly findings: Findings,
-    private readonly prices: PriceAudit,
-  ) {}
+  constructor(world: World, faults: Faults, findings: Findings, prices: PriceAudit) {
+    this.#world = world;
+    this.#faults = faults;
+    this.#findings = findings;
+    this.#prices = prices;
+  }
 
   /** A reader holds something else than before. */
   take(reader: StreamReader): void {
     const { state, connections, options } = reader;
     if (!state) return;
-    const { findings, world } = this;
+    const [findings, world] = [this.#findings, this.#world];
     findings.counts.states += 1;
     const { block, quotes, transport } = state;
     findings.note(`${options.name} ${block?.number} ${[...quotes.values()].map(({ bidAdj }) => bidAdj).join()}`);
@@ -47,7 +51,7 @@ export class ReaderAudit {
     const isBack = before && block.number < before.block.number && world.chain.has(before.block.hash);
     if (isBack && now - world.reorganisedAt > REORGANISED_MS) {
       // Another process knows of the block while Redis passes messages on, and nodes keep up.
-      const isSure = before.connection === connections || this.faults.isCalmFor(now - before.at);
+      const isSure = before.connection === connections || this.#faults.isCalmFor(now - before.at);
       if (isSure) findings.found('goes back', `${options.name} from ${before.block.number} to ${block.number}`);
     }
     this.#positions.set(reader, { connection: connections, at: now, block });
@@ -63,7 +67,7 @@ export class ReaderAudit {
 
   /** To be called a few times a second. */
   check(): void {
-    const { world } = this;
+    const world = this.#world;
     const { head } = world.chain;
     const { now } = world.time;
     if (this.#heads.at(-1)?.block !== head) this.#heads.push({ at: now, block: head });
@@ -77,42 +81,42 @@ export class ReaderAudit {
 
   /** Whether nothing keeps a reader from what others have: the silence of one source costs no price of another. */
   #isCalm({ troubledUntil }: StreamReader): boolean {
-    return this.faults.isCalmFor(0, ['silence']) && this.world.time.now > troubledUntil;
+    return this.#faults.isCalmFor(0, ['silence']) && this.#world.time.now > troubledUntil;
   }
 
   /** No price is held long after it was withdrawn. */
   #checkHeld({ state, options, troubledUntil }: StreamReader): void {
     if (!state?.block) return;
-    const isTroubled = this.world.time.now < troubledUntil;
+    const isTroubled = this.#world.time.now < troubledUntil;
     const extraMs = (state.transport === 'batch' ? BATCH_MS : 0) + (isTroubled ? SILENCE_MS : 0);
     for (const [pool, { bidAdj }] of state.quotes)
-      this.prices.check(options.name, indexOf(pool), BigInt(bidAdj), extraMs);
+      this.#prices.check(options.name, indexOf(pool), BigInt(bidAdj), extraMs);
   }
 
   /** Once nothing goes wrong, all is current. */
   #checkCurrent(reader: StreamReader): void {
     const { state, options, server } = reader;
-    const why = this.prices.hasEnoughCalls && this.#isCalm(reader) ? this.#whyLate(reader) : undefined;
-    const lateMs = this.findings.lastsMs(options.name, why !== undefined);
+    const why = this.#prices.hasEnoughCalls && this.#isCalm(reader) ? this.#whyLate(reader) : undefined;
+    const lateMs = this.#findings.lastsMs(options.name, why !== undefined);
     if (lateMs > REACH_MS + (state?.transport === 'batch' ? BATCH_MS : 0))
-      this.findings.found('not current', `${options.name} (${state?.transport}, ${server?.name}) ${why}`);
+      this.#findings.found('not current', `${options.name} (${state?.transport}, ${server?.name}) ${why}`);
   }
 
   /** With few calls, each pool has its turn, maybe until the next block alone. */
   #checkTurns(reader: StreamReader): void {
-    if (this.prices.hasEnoughCalls) return;
+    if (this.#prices.hasEnoughCalls) return;
     const { state, options } = reader;
     const isDue = this.#isCalm(reader);
     for (const pool of options.pools) {
       const what = `${options.name} has no quote of pool ${indexOf(pool)}`;
-      if (this.findings.lastsMs(what, isDue && !state?.quotes.has(pool)) > this.prices.turnMs)
-        this.findings.found('starves', what);
+      if (this.#findings.lastsMs(what, isDue && !state?.quotes.has(pool)) > this.#prices.turnMs)
+        this.#findings.found('starves', what);
     }
   }
 
   /** Why what a reader holds is not current; undefined if it is. */
   #whyLate({ state, options: { pools, basis } }: StreamReader): string | undefined {
-    const { plan, truth, time } = this.world;
+    const { plan, truth, time } = this.#world;
     const due = this.#heads[0]?.block;
     if (!state?.block) return `holds no block: ${[...(state?.stale.values() ?? [])].map(({ error }) => error).join()}`;
     if (due && state.block.number < Number(due.number)) return `is at block ${state.block.number}, not ${due.number}`;

@@ -37,6 +37,7 @@ UNREACHABLE.isDead = true;
 
 /** A program that follows quotes with the client package, over a WebSocket, or by batches where that is refused. */
 export class StreamReader {
+  readonly options: StreamReaderOptions;
   state: StreamState | undefined;
   /** How many connections it began. */
   connections = 0;
@@ -49,7 +50,8 @@ export class StreamReader {
   /** Fails the last request. */
   #reset: (() => void) | undefined;
 
-  constructor(readonly options: StreamReaderOptions) {
+  constructor(options: StreamReaderOptions) {
+    this.options = options;
     const { name, time } = options;
     this.machine = new Machine(name);
     void time.in(this.machine, () => this.#follow());

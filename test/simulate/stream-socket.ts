@@ -15,17 +15,20 @@ const CLOSED = 3;
 
 /** One direction of a connection: what is sent arrives in its order. */
 class Lane {
+  readonly #time: VirtualTime;
+  readonly #random: Random;
+  readonly #to: Machine;
   #lastAt = 0;
 
-  constructor(
-    private readonly time: VirtualTime,
-    private readonly random: Random,
-    private readonly to: Machine,
-  ) {}
+  constructor(time: VirtualTime, random: Random, to: Machine) {
+    this.#time = time;
+    this.#random = random;
+    this.#to = to;
+  }
 
   send(arrive: () => void): void {
-    this.#lastAt = Math.max(this.#lastAt, this.time.now + this.random.int(1, 25));
-    this.time.after(this.#lastAt - this.time.now, arrive, this.to);
+    this.#lastAt = Math.max(this.#lastAt, this.#time.now + this.#random.int(1, 25));
+    this.#time.after(this.#lastAt - this.#time.now, arrive, this.#to);
   }
 }
 
@@ -33,6 +36,7 @@ type Listener = ((event: never) => void) | null;
 
 /** A WebSocket between a reader and a process, of which each end has the interface of its side. */
 export class StreamSocket {
+  readonly server: Machine;
   onopen: Listener = null;
   onmessage: Listener = null;
   onerror: Listener = null;
@@ -48,10 +52,11 @@ export class StreamSocket {
   constructor(
     time: VirtualTime,
     random: Random,
-    readonly server: Machine,
+    server: Machine,
     stream: () => ChainStream | undefined,
     logger: Logger,
   ) {
+    this.server = server;
     this.#toServer = new Lane(time, random, server);
     this.#toClient = new Lane(time, random, time.machine);
     const socket = Object.assign(this.#server, {

@@ -15,16 +15,21 @@ const REORGANISED_BLOCKS = 4;
 
 /** Compares frames of price levels with what is true. */
 export class TakerAudit {
-  constructor(
-    private readonly world: World,
-    private readonly faults: Faults,
-    private readonly findings: Findings,
-    private readonly prices: PriceAudit,
-  ) {}
+  readonly #world: World;
+  readonly #faults: Faults;
+  readonly #findings: Findings;
+  readonly #prices: PriceAudit;
+
+  constructor(world: World, faults: Faults, findings: Findings, prices: PriceAudit) {
+    this.#world = world;
+    this.#faults = faults;
+    this.#findings = findings;
+    this.#prices = prices;
+  }
 
   /** A reader takes a frame. */
   take(reader: LevelReader, frame: TakenFrame): void {
-    const { world, findings, faults } = this;
+    const [world, findings, faults] = [this.#world, this.#findings, this.#faults];
     const { last, lastBefore, name, process } = reader;
     findings.counts.frames += 1;
     findings.note(`${name} ${frame.block} ${[...frame.prices.values()].join()}`);
@@ -38,26 +43,26 @@ export class TakerAudit {
     const ageMs = world.time.trueMs() + (process?.machine.skewMs ?? 0) - frame.madeAtMs;
     if (ageMs > REACH_MS && faults.isCalmFor(ageMs, ['node'])) findings.found('frame is old', `${name}: ${ageMs} ms`);
     // A pool that nodes did not give is left out until its next turn.
-    if (frame.prices.size < world.plan.pools && faults.isCalmFor(this.prices.turnMs))
+    if (frame.prices.size < world.plan.pools && faults.isCalmFor(this.#prices.turnMs))
       findings.found(
         'frame is not whole',
         `${name} got pools ${[...frame.prices.keys()].join()} of ${world.plan.pools}`,
       );
-    for (const [pool, price] of frame.prices) this.prices.check(name, pool, price, 0);
+    for (const [pool, price] of frame.prices) this.#prices.check(name, pool, price, 0);
   }
 
   /** To be called a few times a second. */
   check(): void {
-    for (const taker of this.world.takers) this.#check(taker);
+    for (const taker of this.#world.takers) this.#check(taker);
   }
 
   /** Who takes frames gets one or is sent away. */
   #check({ waitingSince, name, process }: LevelReader): void {
-    const { world, findings, faults } = this;
+    const [world, findings, faults] = [this.#world, this.#findings, this.#faults];
     const machine = process?.machine;
     if (waitingSince === undefined || !machine || machine.isStopped || machine.isDead) return;
     const silentMs = world.time.now - Math.max(waitingSince, machine.thawedAt);
-    const isUsual = faults.isCalmFor(silentMs) && this.prices.hasEnoughCalls;
+    const isUsual = faults.isCalmFor(silentMs) && this.#prices.hasEnoughCalls;
     const mostMs = isUsual ? 0 : Math.max(LATE_MS, LATE_BLOCKS * world.plan.blockTimeMs);
     if (silentMs > mostMs + FRAME_MS) findings.found('no frame', `${name} waits for ${silentMs} ms`);
   }

@@ -22,18 +22,17 @@ export const FIRST_LIVE_PRICE = 1_000_000_000n;
 
 /** A chain whose blocks may be replaced. */
 export class VirtualChain {
+  readonly pools: number;
+  readonly blockTimeMs: number;
   readonly byHash = new Map<Hex, VirtualBlock>();
   /** The branch that counts, the head last. */
   #branch: VirtualBlock[] = [];
   #made = 0;
   #lastPrice = 1n;
 
-  constructor(
-    readonly pools: number,
-    readonly blockTimeMs: number,
-    now: number,
-    wallMs: number,
-  ) {
+  constructor(pools: number, blockTimeMs: number, now: number, wallMs: number) {
+    this.pools = pools;
+    this.blockTimeMs = blockTimeMs;
     this.#append(
       Array.from({ length: pools }, () => this.#newPrice()),
       now,

@@ -20,6 +20,10 @@ export interface PricesCall {
 
 /** A node of the chain, which sees each block a while after it is mined. */
 export class VirtualNode {
+  readonly name: string;
+  readonly #chain: VirtualChain;
+  readonly #time: VirtualTime;
+  readonly #random: Random;
   state: NodeState = 'well';
   lagMs = 0;
   /** When a process last got a block from it that was replaced meanwhile. */
@@ -27,12 +31,11 @@ export class VirtualNode {
   #head: VirtualBlock;
   readonly #listeners = new Map<Machine, (block: VirtualBlock) => void>();
 
-  constructor(
-    readonly name: string,
-    private readonly chain: VirtualChain,
-    private readonly time: VirtualTime,
-    private readonly random: Random,
-  ) {
+  constructor(name: string, chain: VirtualChain, time: VirtualTime, random: Random) {
+    this.name = name;
+    this.#chain = chain;
+    this.#time = time;
+    this.#random = random;
     this.#head = chain.head;
   }
 
@@ -46,20 +49,20 @@ export class VirtualNode {
 
   /** Takes the chain's head as its own, once it has it. */
   see(block: VirtualBlock): void {
-    this.time.after(this.lagMs + this.random.int(1, 60), () => {
+    this.#time.after(this.lagMs + this.#random.int(1, 60), () => {
       // Of two that cross, the later one.
       if (BigInt(block.hash) <= BigInt(this.#head.hash)) return;
       this.#head = block;
       if (this.state === 'down' || this.state === 'hangs') return;
       for (const [machine, listener] of this.#listeners) {
         if (machine.isDead) this.#listeners.delete(machine);
-        else this.time.after(machine.pushMs, () => this.#push(block, listener), machine);
+        else this.#time.after(machine.pushMs, () => this.#push(block, listener), machine);
       }
     });
   }
 
   #push(block: VirtualBlock, listener: (block: VirtualBlock) => void): void {
-    if (!this.chain.has(block.hash)) this.replacedPushAt = this.time.now;
+    if (!this.#chain.has(block.hash)) this.replacedPushAt = this.#time.now;
     listener(block);
   }
 
@@ -71,7 +74,7 @@ export class VirtualNode {
   }
 
   #request(method: string, params: readonly unknown[], signal?: AbortSignal): Promise<unknown> {
-    const { time, random, state } = this;
+    const [time, random, state] = [this.#time, this.#random, this.state];
     return new Promise((resolve, reject) => {
       const settle = (ms: number, how: () => void) => {
         const cancel = time.after(ms, how);
@@ -114,15 +117,15 @@ export class VirtualNode {
 
   /** A block that the node has: one that is above its head, or not on the branch that counts, it does not. */
   #blockOf(hash: Hex): VirtualBlock {
-    const block = this.chain.byHash.get(hash);
-    if (block && block.number <= this.#head.number && this.chain.has(hash)) return block;
+    const block = this.#chain.byHash.get(hash);
+    if (block && block.number <= this.#head.number && this.#chain.has(hash)) return block;
     throw new RpcFailure('refused', 'the node refuses', { code: -32_000, message: 'header not found' });
   }
 
   /** The price of a pool is read from the pool's account and from its oracle. */
   #accessList([call]: readonly unknown[]): unknown {
     const { data } = call as { readonly data: Hex };
-    const pool = Array.from({ length: this.chain.pools }, (_, index) => index).find((index) =>
+    const pool = Array.from({ length: this.#chain.pools }, (_, index) => index).find((index) =>
       data.includes(poolAddress(index).slice(2)),
     );
     if (pool === undefined) return { accessList: [] };

@@ -27,6 +27,8 @@ interface Subscriber {
 
 /** The messages and keys of Redis, as far as processes that share reads use them. */
 export class VirtualRedis {
+  readonly #time: VirtualTime;
+  readonly #random: Random;
   state: RedisState = 'well';
   weather = CALM;
   /** Whether messages of live prices are lost. */
@@ -34,10 +36,10 @@ export class VirtualRedis {
   readonly #keys = new Map<string, { readonly value: string; readonly until: number }>();
   readonly #subscribers = new Set<Subscriber>();
 
-  constructor(
-    private readonly time: VirtualTime,
-    private readonly random: Random,
-  ) {}
+  constructor(time: VirtualTime, random: Random) {
+    this.#time = time;
+    this.#random = random;
+  }
 
   /** Changes what Redis does. Subscribers see their connections end and come back. */
   become(state: RedisState): void {
@@ -45,7 +47,7 @@ export class VirtualRedis {
     this.state = state;
     if (state !== 'down' || wasDown) return;
     for (const { machine, events } of this.#subscribers)
-      this.time.after(this.random.int(1, 20), () => events.emit('close'), machine);
+      this.#time.after(this.#random.int(1, 20), () => events.emit('close'), machine);
   }
 
   /** Loses all keys, as a restart without a file does. */
@@ -105,17 +107,17 @@ export class VirtualRedis {
       const { machine, channels, events } = subscriber;
       if (machine.isDead) this.#subscribers.delete(subscriber);
       if (machine.isDead || !channels.has(channel)) continue;
-      const copies = this.random.chance(lost) ? 0 : this.random.chance(twice) ? 2 : 1;
+      const copies = this.#random.chance(lost) ? 0 : this.#random.chance(twice) ? 2 : 1;
       for (let copy = 0; copy < copies; copy += 1) {
-        const ms = lateMs > 0 ? this.random.int(1, lateMs) : 1 + copy;
-        this.time.after(ms, () => events.emit('message', channel, text), machine);
+        const ms = lateMs > 0 ? this.#random.int(1, lateMs) : 1 + copy;
+        this.#time.after(ms, () => events.emit('message', channel, text), machine);
       }
     }
     return this.#subscribers.size;
   }
 
   #command<T>(run: () => T, machine: Machine): Promise<T> {
-    const { time, random } = this;
+    const [time, random] = [this.#time, this.#random];
     return new Promise((resolve, reject) => {
       const fail = (ms: number, message: string) => time.after(ms, () => reject(new Error(message)), machine);
       if (this.state === 'down') return void fail(1, 'Connection is closed.');
@@ -131,10 +133,10 @@ export class VirtualRedis {
 
   #get(key: string): string | null {
     const entry = this.#keys.get(key);
-    return entry && entry.until > this.time.now ? entry.value : null;
+    return entry && entry.until > this.#time.now ? entry.value : null;
   }
 
   #set(key: string, value: string, ms: number): void {
-    this.#keys.set(key, { value, until: this.time.now + ms });
+    this.#keys.set(key, { value, until: this.#time.now + ms });
   }
 }

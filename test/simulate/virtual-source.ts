@@ -17,6 +17,11 @@ const REPEAT_MS = 400;
 
 /** A builder or a relayer that says which pools have which prices in the block after the head. */
 export class VirtualSource {
+  readonly config: LiveSourceConfig;
+  readonly #chain: VirtualChain;
+  readonly #truth: Truth;
+  readonly #time: VirtualTime;
+  readonly #random: Random;
   isSilent = false;
   /** How far above the block that is being built its frames are. */
   leap = 0n;
@@ -25,13 +30,12 @@ export class VirtualSource {
   readonly #named = new Set<number>();
   readonly #listeners = new Set<Listener>();
 
-  constructor(
-    readonly config: LiveSourceConfig,
-    private readonly chain: VirtualChain,
-    private readonly truth: Truth,
-    private readonly time: VirtualTime,
-    private readonly random: Random,
-  ) {
+  constructor(config: LiveSourceConfig, chain: VirtualChain, truth: Truth, time: VirtualTime, random: Random) {
+    this.config = config;
+    this.#chain = chain;
+    this.#truth = truth;
+    this.#time = time;
+    this.#random = random;
     const repeat = () => {
       this.send();
       time.after(REPEAT_MS + random.int(0, 50), repeat);
@@ -43,8 +47,8 @@ export class VirtualSource {
   open(machine: Machine, onFrame: Listener['onFrame']): { close(): void } {
     const listener = { machine, onFrame };
     // A connection takes a while.
-    this.time.after(
-      this.random.int(10, 60),
+    this.#time.after(
+      this.#random.int(10, 60),
       () => {
         this.#listeners.add(listener);
         if (!this.isSilent) this.#claim();
@@ -58,7 +62,7 @@ export class VirtualSource {
   /** Says another price of a pool, or none. */
   set(pool: number, price: bigint | null): void {
     const before = this.#says.get(pool);
-    if (before !== undefined) this.truth.withdraw(before, this.time.now);
+    if (before !== undefined) this.#truth.withdraw(before, this.#time.now);
     this.#named.add(pool);
     if (price === null) this.#says.delete(pool);
     else this.#says.set(pool, price);
@@ -81,7 +85,7 @@ export class VirtualSource {
   }
 
   #claim(): void {
-    for (const [pool, price] of this.#says) this.truth.say(price, pool, this.time.now);
+    for (const [pool, price] of this.#says) this.#truth.say(price, pool, this.#time.now);
   }
 
   #give(listener: Listener): void {
@@ -90,7 +94,7 @@ export class VirtualSource {
     const give = () => {
       if (this.#listeners.has(listener)) listener.onFrame(frame);
     };
-    this.time.after(5, give, listener.machine);
+    this.#time.after(5, give, listener.machine);
   }
 
   #frame(): Frame {
@@ -100,7 +104,7 @@ export class VirtualSource {
       const price = this.#says.get(pool);
       venues.set(numberedAddress(0x9000 + pool), price === undefined ? new Map() : wordsOf(pool, price));
     }
-    return { blockNumber: this.chain.head.number + 1n + this.leap, timestamp: null, venues, isComplete };
+    return { blockNumber: this.#chain.head.number + 1n + this.leap, timestamp: null, venues, isComplete };
   }
 }
 

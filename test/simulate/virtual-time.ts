@@ -5,6 +5,9 @@ const running = new AsyncLocalStorage<Machine>();
 
 /** A process, or what else has a clock of its own, may stand still, and ends at once when it is killed. */
 export class Machine {
+  readonly name: string;
+  /** Reading of its monotonic clock when virtual time began. */
+  readonly startedAt: number;
   /** Runs code as that of this machine, and all that follows from it. */
   readonly run = running.run(this, () => AsyncLocalStorage.snapshot()) as <T>(code: () => T) => T;
   isStopped = false;
@@ -18,11 +21,10 @@ export class Machine {
   /** What came while it stood still: timers that rang, and messages that waited in its sockets. */
   readonly held: { readonly isTimer: boolean; readonly run: () => void }[] = [];
 
-  constructor(
-    readonly name: string,
-    /** Reading of its monotonic clock when virtual time began. */
-    readonly startedAt = 0,
-  ) {}
+  constructor(name: string, startedAt = 0) {
+    this.name = name;
+    this.startedAt = startedAt;
+  }
 }
 
 /** Wall time when virtual time begins, Unix milliseconds. */

@@ -25,6 +25,8 @@ export const PUSH_MS = [5, 5, 300, 1_500] as const;
 
 /** All that takes part in a simulation. */
 export class World {
+  readonly plan: Plan;
+  readonly time: VirtualTime;
   readonly config: ChainConfig;
   readonly chain: VirtualChain;
   readonly nodes: readonly VirtualNode[];
@@ -46,11 +48,9 @@ export class World {
   readonly #table: PoolTable;
   readonly #onError: (text: string) => void;
 
-  constructor(
-    readonly plan: Plan,
-    readonly time: VirtualTime,
-    watcher: Watcher,
-  ) {
+  constructor(plan: Plan, time: VirtualTime, watcher: Watcher) {
+    this.plan = plan;
+    this.time = time;
     const { seed, pools, blockTimeMs } = plan;
     const randomOf = (name: string) => Random.of(seed, name);
     this.#pushes = randomOf('pushes');

@@ -12,9 +12,11 @@ const BUSY_POLL_MS = 20;
 
 /** Sends waiting pushes to a bundle builder, one request at a time, while the endpoint's lease is held. */
 export class BundleDelivery implements Delivery {
+  readonly #deps: EndpointContext & { readonly lease: Lease };
   readonly #state: BundleState;
 
-  constructor(private readonly deps: EndpointContext & { readonly lease: Lease }) {
+  constructor(deps: EndpointContext & { readonly lease: Lease }) {
+    this.#deps = deps;
     this.#state = new BundleState(deps.redis, deps.keys, deps.endpoint.id);
   }
 
@@ -24,7 +26,7 @@ export class BundleDelivery implements Delivery {
    * @throws LeaseLostError when another worker holds the endpoint
    */
   async process(submission: Submission): Promise<void> {
-    const { endpoint, log, lease } = this.deps;
+    const { endpoint, log, lease } = this.#deps;
     if (!('update' in submission)) return this.#sendOld();
     for (;;) {
       const verdict = lease.isHeld() ? await this.#state.dequeue(submission, lease.fence, Date.now()) : 'fenced';
@@ -38,7 +40,7 @@ export class BundleDelivery implements Delivery {
 
   /** Sends pushes that API processes of release 0.2 left. Such processes still run while a deployment is upgraded. */
   async #sendOld(): Promise<void> {
-    const { redis, keys, endpoint, log } = this.deps;
+    const { redis, keys, endpoint, log } = this.#deps;
     const { submissions } = keys.bundle(endpoint.id);
     for (const uuid of await redis.hkeys(submissions)) {
       const replies = await redis.multi().hget(submissions, uuid).hdel(submissions, uuid).exec();
@@ -55,7 +57,7 @@ export class BundleDelivery implements Delivery {
    * Sends a push, which is in flight until its deadline: until then no other worker sends, even if it has the lease.
    */
   async #send(submission: Submission): Promise<void> {
-    const { endpoint, log, logger } = this.deps;
+    const { endpoint, log, logger } = this.#deps;
     const leftMs = deadlineMs(submission) - Date.now();
     if (leftMs <= 0) return log.note(endpoint, submission, 'dropped');
     const outcome = await sendBundle(endpoint, submission.update, leftMs);

@@ -34,6 +34,7 @@ export type StreamDeliveryDeps = EndpointContext & {
  * that a builder that does not answer delays no other.
  */
 export class StreamDelivery implements Delivery {
+  readonly #deps: StreamDeliveryDeps;
   #state = newDelivery(Date.now());
   readonly #alarm = new Alarm(() => this.#take({ kind: 'time' }));
   readonly #socket: LiveSocket;
@@ -42,7 +43,8 @@ export class StreamDelivery implements Delivery {
   readonly #closed = Promise.withResolvers<void>();
 
   /** Opens the connection. */
-  constructor(private readonly deps: StreamDeliveryDeps) {
+  constructor(deps: StreamDeliveryDeps) {
+    this.#deps = deps;
     const { url, apiKey } = deps.endpoint;
     this.#socket = new LiveSocket({
       url,
@@ -61,7 +63,7 @@ export class StreamDelivery implements Delivery {
    * @throws LeaseLostError when another worker has to send the update
    */
   async process(submission: Submission): Promise<void> {
-    this.deps.onUpdate(submission);
+    this.#deps.onUpdate(submission);
     const job = Promise.withResolvers<void>();
     this.#jobs.set(submission, job);
     this.#take({ kind: 'taken', submission });
@@ -81,7 +83,7 @@ export class StreamDelivery implements Delivery {
 
   #take(event: DeliveryEvent): void {
     const now = Date.now();
-    const moment = { now, isOpen: this.#socket.isOpen, leaseUntil: now + this.deps.lease.leftMs() };
+    const moment = { now, isOpen: this.#socket.isOpen, leaseUntil: now + this.#deps.lease.leftMs() };
     const [state, effects] = nextDelivery(this.#state, event, moment);
     this.#state = state;
     this.#alarm.set(wakeAt(state, moment), now);
@@ -89,7 +91,7 @@ export class StreamDelivery implements Delivery {
   }
 
   #do(effect: DeliveryEffect): void {
-    const { endpoint, log } = this.deps;
+    const { endpoint, log } = this.#deps;
     switch (effect.kind) {
       case 'admit':
         void this.#admit(effect.submission);
@@ -122,7 +124,7 @@ export class StreamDelivery implements Delivery {
    * Nothing is awaited between the decision of Redis and the send that may follow: nothing newer is sent in between.
    */
   async #admit(submission: Submission): Promise<void> {
-    const { redis, keys, endpoint, lease, sent } = this.deps;
+    const { redis, keys, endpoint, lease, sent } = this.#deps;
     const { update } = submission;
     try {
       const admission = await admitUpdate({ redis, keys, endpointId: endpoint.id, fence: lease.fence }, update);
@@ -135,16 +137,16 @@ export class StreamDelivery implements Delivery {
   }
 
   #send({ update }: Submission): void {
-    this.deps.sent.set(update.replacementUuid, update.replacementSeqNumber);
-    this.#socket.send(this.deps.codec.encode(update));
+    this.#deps.sent.set(update.replacementUuid, update.replacementSeqNumber);
+    this.#socket.send(this.#deps.codec.encode(update));
   }
 
   #hear(frame: Buffer): void {
     let acknowledgement: Acknowledgement | null = null;
     try {
-      acknowledgement = this.deps.codec.decode(frame);
+      acknowledgement = this.#deps.codec.decode(frame);
     } catch (error) {
-      this.deps.logger.warn({ err: error }, 'a builder sent a frame that is no acknowledgement');
+      this.#deps.logger.warn({ err: error }, 'a builder sent a frame that is no acknowledgement');
     }
     this.#take({ kind: 'heard', acknowledgement });
   }
@@ -153,7 +155,7 @@ export class StreamDelivery implements Delivery {
     const job = this.#takeJob(submission);
     job?.reject(error);
     if (job) return;
-    const { endpoint, log, logger } = this.deps;
+    const { endpoint, log, logger } = this.#deps;
     logger.warn({ err: error, submission: submission.id }, 'an update was not sent again');
     log.note(endpoint, submission, 'unanswered');
   }

@@ -13,13 +13,16 @@ const JOB_OPTIONS = { attempts: 1, removeOnComplete: true, removeOnFail: true };
 
 /** Endpoint queues, seen from one Redis connection. */
 export class EndpointQueues {
+  readonly #redis: Redis;
+  readonly #prefix: string;
+  readonly #logger: Logger;
   readonly #queues = new Map<string, Queue<EndpointJob>>();
 
-  constructor(
-    private readonly redis: Redis,
-    private readonly prefix: string,
-    private readonly logger: Logger,
-  ) {}
+  constructor(redis: Redis, prefix: string, logger: Logger) {
+    this.#redis = redis;
+    this.#prefix = prefix;
+    this.#logger = logger;
+  }
 
   /**
    * Queues a submission, unless it is queued already; resolves once Redis has it.
@@ -34,7 +37,7 @@ export class EndpointQueues {
   /** Removes a job that must no longer be sent. It need not be awaited: a worker that takes the job drops it. */
   remove(endpointId: string, submissionId: string): void {
     const removing = this.get(endpointId).remove(submissionId);
-    removing.catch((error: unknown) => this.logger.debug({ err: error, endpoint: endpointId }, 'a job stays queued'));
+    removing.catch((error: unknown) => this.#logger.debug({ err: error, endpoint: endpointId }, 'a job stays queued'));
   }
 
   /** Removes updates that no worker took in time, so that a missing worker does not fill Redis. */
@@ -50,9 +53,9 @@ export class EndpointQueues {
   get(endpointId: string): Queue<EndpointJob> {
     const known = this.#queues.get(endpointId);
     if (known) return known;
-    const queue = new Queue<EndpointJob>(endpointId, { connection: this.redis, prefix: this.prefix });
+    const queue = new Queue<EndpointJob>(endpointId, { connection: this.#redis, prefix: this.#prefix });
     this.#queues.set(endpointId, queue);
-    queue.on('error', (error) => this.logger.debug({ err: error, endpoint: endpointId }, 'queue error'));
+    queue.on('error', (error) => this.#logger.debug({ err: error, endpoint: endpointId }, 'queue error'));
     // A queue whose first contact with Redis failed stays unusable: the next use makes a new one.
     queue.waitUntilReady().catch(() => {
       if (this.#queues.get(endpointId) === queue) this.#queues.delete(endpointId);

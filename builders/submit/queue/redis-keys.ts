@@ -2,8 +2,12 @@ import type { FencedLeaseKeys } from '../../../runtime/lease/lease.ts';
 
 /** Names of everything that quote updates keep in Redis, under one prefix. */
 export class RedisKeys {
+  readonly prefix: string;
+
   /** @param prefix also of the BullMQ queues */
-  constructor(readonly prefix: string) {}
+  constructor(prefix: string) {
+    this.prefix = prefix;
+  }
 
   /** Keys of an endpoint's lease, which exists while a worker holds the endpoint. */
   leaseKeys = (endpointId: string): FencedLeaseKeys => ({
