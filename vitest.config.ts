@@ -17,6 +17,9 @@ const exclude = process.env.SOAK === 'long' ? [] : longSoak;
 
 export default defineConfig({
   test: {
+    // Node's own import, which finds files compiled by runs before.
+    experimental: { viteModuleRunner: false, nodeLoader: false },
+    runner: 'test/harness/file-runner.ts',
     setupFiles: ['test/harness/seed-properties.ts', 'test/harness/measure-file.ts', 'test/harness/explain-failures.ts'],
     // End-to-end tests wait for most of their time.
     maxWorkers: 2 * availableParallelism(),

@@ -2,18 +2,15 @@ import { afterEach, aroundAll, type TestError, vi } from 'vitest';
 import { describeWait } from './describe-wait.ts';
 import { describeProcesses, watchProcesses } from './started-processes.ts';
 
-/* Before each file: whatever fails says what was waited for and how long, on which load and beside which processes. */
+/* Whatever fails says what was waited for and how long, on which load and beside which processes. */
 
 /** What real processes take on a busy machine: a wait names its limit only where it needs a longer one. */
 const LIMIT_MS = 30_000;
 /** That of tests may stand still. */
 const now = performance.now.bind(performance);
 
-type Wait = typeof vi.waitFor & { readonly plain?: typeof vi.waitFor };
-
 /** The same wait with a generous limit, whose failure says what it was for. */
-function explained(wait: Wait): Wait {
-  const plain = wait.plain ?? wait; // Files of one worker share it.
+function explained(plain: typeof vi.waitFor): typeof vi.waitFor {
   const waiting: typeof vi.waitFor = async (holds, options = {}) => {
     const caller = { stack: '' };
     Error.captureStackTrace(caller, waiting);
@@ -30,22 +27,24 @@ function explained(wait: Wait): Wait {
       throw error;
     }
   };
-  return Object.assign(waiting, { plain });
+  return waiting;
 }
 
 vi.waitFor = explained(vi.waitFor);
-vi.waitUntil = explained(vi.waitUntil as Wait) as typeof vi.waitUntil;
+vi.waitUntil = explained(vi.waitUntil as typeof vi.waitFor) as typeof vi.waitUntil;
 
 function explain(errors: readonly TestError[] = []): void {
   const [error] = errors;
   if (error && !/\nload average /.test(error.message)) error.message += `\n${describeProcesses()}`;
 }
 
-const unwatch = watchProcesses();
-afterEach(({ task }) => explain(task.result?.errors));
-// biome-ignore lint/correctness/noEmptyPattern: Vitest reads from it which fixtures are used.
-aroundAll(async (runFile, {}, file) => {
-  await runFile();
-  unwatch();
-  explain(file.result?.errors);
-});
+export function beforeFile(): void {
+  const unwatch = watchProcesses();
+  afterEach(({ task }) => explain(task.result?.errors));
+  // biome-ignore lint/correctness/noEmptyPattern: Vitest reads from it which fixtures are used.
+  aroundAll(async (runFile, {}, file) => {
+    await runFile();
+    unwatch();
+    explain(file.result?.errors);
+  });
+}

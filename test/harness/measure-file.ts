@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { isMainThread } from 'node:worker_threads';
 import { aroundAll } from 'vitest';
 
-/* Before each file: what it costs is named at the end of the run. */
+/* What each file costs is named at the end of the run. */
 
 declare module 'vitest' {
   interface TaskMeta {
@@ -29,9 +29,11 @@ function cpuMs(): number {
   return (user + system) / 1_000 + (isMainThread ? endedProcessesMs() : 0);
 }
 
-// biome-ignore lint/correctness/noEmptyPattern: Vitest reads from it which fixtures are used.
-aroundAll(async (runFile, {}, file) => {
-  const before = cpuMs();
-  await runFile();
-  file.meta.cpuMs = cpuMs() - before;
-});
+export function beforeFile(): void {
+  // biome-ignore lint/correctness/noEmptyPattern: Vitest reads from it which fixtures are used.
+  aroundAll(async (runFile, {}, file) => {
+    const before = cpuMs();
+    await runFile();
+    file.meta.cpuMs = cpuMs() - before;
+  });
+}
