@@ -1,0 +1,101 @@
+import { randomUUID } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { expect, inject, onTestFinished, test, vi } from 'vitest';
+import { LiveConfig } from '../../config/live-schema.ts';
+import { priceAround } from '../../devnet/live/live-market.fixture.ts';
+import type { ProxiedRequest } from '../../devnet/misbehaviour.ts';
+import { startRpcProxy } from '../../devnet/rpc-proxy.ts';
+import { startService } from '../../local/services/service-process.ts';
+import { PART_MS } from '../../quoting/parts/part-schedule.ts';
+import { startedWorld } from '../harness/open-world.ts';
+import { batchesOf } from './live-world.ts';
+import { quotesOf } from './part-quotes.ts';
+import { partSource, startPartWorld } from './part-world.ts';
+
+/* A process that reads parts for others is killed, whatever it is about to do. */
+
+/** On a calm machine two parts, on a busy one some more. */
+const MAX_MS = 10 * PART_MS;
+const PARTS_PER_BLOCK = 10;
+/** So many more show which of two processes reads. */
+const MORE_CALLS = 10;
+const SERVES = /^serves (\S+)$/m;
+
+const world = startedWorld(() => startPartWorld({ guards: ['none'], node: { form: 'payload' } }));
+
+/** Starts a process with a way of its own to the nodes. */
+async function startProcess(prefix: string) {
+  const { market, node, config } = world;
+  const proxy = await startRpcProxy(node.url);
+  onTestFinished(proxy.stop);
+  const task = {
+    chain: { ...config, live: LiveConfig.parse(partSource({ ...node, url: proxy.url })) },
+    chainUrl: market.chain.rpcUrl,
+    pools: market.pools.map(({ address, layout }) => ({ address, layout })),
+    deployments: { flat: market.deployment, packed: market.packed },
+    sharedBy: { redisUrl: inject('redisUrl'), prefix },
+  };
+  const service = await startService({
+    name: 'api',
+    command: process.execPath,
+    args: ['--import', 'tsx', fileURLToPath(new URL('./part-process.ts', import.meta.url))],
+    env: { ...process.env, PART_PROCESS_TASK: JSON.stringify(task) },
+    ready: SERVES,
+  });
+  onTestFinished(service.stop);
+  const [, base = ''] = SERVES.exec(service.recentOutput()) ?? [];
+  const isOfPools = ({ params: [call] }: ProxiedRequest) =>
+    market.pools.some(({ address }) => JSON.stringify(call).includes(address.slice(2)));
+  return {
+    kill: service.kill,
+    /** Calls that show the part, and nothing else. */
+    calls: () => proxy.requests.filter((each) => each.params.includes('pending') && !isOfPools(each)).length,
+    /** Counts the parts up to that of all quotes; NaN while one is committed, or of no known part. */
+    async quotedParts() {
+      const all = await quotesOf(world, {}, batchesOf({ base }));
+      const parts = all.map(({ basis }) =>
+        partsUntil(basis?.targetBlockNumber ?? Number.NaN, basis?.source?.part ?? Number.NaN),
+      );
+      return Math.min(...parts);
+    },
+  };
+}
+
+const partsUntil = (number: bigint | number, index: number): number => Number(number) * PARTS_PER_BLOCK + index;
+
+test('when the process that reads is killed, the other one quotes the parts after that', {
+  timeout: 120_000,
+}, async () => {
+  const { node, market } = world;
+  let hundredths = 0n;
+  const end = node.run(async ({ number, timeSecs, index }) => {
+    // What comes next is the first part of another block.
+    if (index === PARTS_PER_BLOCK - 1) return;
+    hundredths = (hundredths + 1n) % 50n;
+    for (const { maker } of market.pools)
+      node.submit((await maker.sign({ number, timeSecs, slot: 0n }, priceAround(190n + hundredths))).transaction);
+  });
+  onTestFinished(end);
+  const prefix = randomUUID();
+  const [one, other] = await Promise.all([startProcess(prefix), startProcess(prefix)]);
+  await vi.waitFor(async () =>
+    expect(await Promise.all([one.quotedParts(), other.quotedParts()])).not.toContain(Number.NaN),
+  );
+  const before = one.calls() - other.calls();
+  const more = () => one.calls() - other.calls() - before;
+  // Both are asked for quotes meanwhile.
+  await vi.waitUntil(
+    async () => (await Promise.all([one.quotedParts(), other.quotedParts()])) && Math.abs(more()) >= MORE_CALLS,
+  );
+  const [reading, left] = more() > 0 ? [one, other] : [other, one];
+  const { number, index } = node.part();
+  const killedAt = performance.now();
+  const killed = reading.kill();
+  await vi.waitFor(async () => expect(await left.quotedParts()).toBeGreaterThan(partsUntil(number, index)), {
+    interval: 10,
+  });
+  const tookMs = performance.now() - killedAt;
+  await killed;
+  if (process.env.LIVE_FILLS) process.stdout.write(`${Math.round(tookMs)} ms\n`);
+  expect(tookMs).toBeLessThan(MAX_MS);
+});
