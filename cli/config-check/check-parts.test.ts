@@ -42,6 +42,11 @@ test('nodes of a live source follow the parts of blocks, or it is said what they
   ]);
   await stop();
   expect(await offered({ wsUrls })).toEqual([]);
+  const asHeads = await startPartNode(await connectDevChain(anvil.url), { form: 'heads' });
+  onTestFinished(asHeads.stop);
+  const stopHeads = asHeads.run();
+  expect(await offered({ rpcUrls: [asHeads.url], wsUrls: [asHeads.wsUrl] })).toHaveLength(1);
+  await stopHeads();
   node.trap({ kind: 'allBehind', blocks: 0n });
   const { number } = await (await connectDevChain(anvil.url)).client.getBlock();
   expect(await problems()).toEqual([

@@ -1,15 +1,22 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
 import { openRetryingRpc } from '../../chain/discovery/retrying-rpc.ts';
 import { readPart } from '../../chain/read-part.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import { type PartSourceConfig, partSource } from '../../config/live-schema.ts';
+import { readJson } from '../../runtime/json.ts';
 import type { Finding } from './finding.ts';
 
 /** Parts come each 200 ms. */
 const WATCH_MS = 3_000;
 const MIN_PUSHES = 3;
 const CALL_MS = 5_000;
+const Head = z.object({ number: z.string() });
+const Message = z.object({
+  params: z.object({ result: z.unknown() }).optional(),
+  error: z.object({}).optional(),
+});
 
 /** What an endpoint that follows parts is asked for. */
 type PartUrls = Pick<PartSourceConfig, 'rpcUrls' | 'wsUrls'>;
@@ -66,17 +73,29 @@ async function callProblem({ chainId, multicall3 }: Target, url: string): Promis
   }
 }
 
-/** Why a socket pushes no parts; null where it does. */
+/** Why a socket pushes no parts, neither by themselves nor as heads of one number; null where it does. */
 async function socketProblem(url: string): Promise<string | null> {
   const socket = new WebSocket(url);
   const { promise: ended, resolve: end } = Promise.withResolvers<void>();
-  let pushes = 0;
-  socket.onopen = () =>
-    socket.send(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_subscribe', params: ['newFlashblocks'] }));
+  const heads = new Set<string>();
+  let [stream, pushes] = ['newFlashblocks', 0];
+  const subscribe = () =>
+    socket.send(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_subscribe', params: [stream] }));
+  const isPart = (result: unknown) => {
+    if (stream === 'newFlashblocks') return true;
+    const number = Head.safeParse(result).data?.number;
+    const isRepeated = number !== undefined && heads.has(number);
+    if (number !== undefined) heads.add(number);
+    return isRepeated;
+  };
+  socket.onopen = subscribe;
   socket.onmessage = ({ data }) => {
-    if (String(data).includes('"eth_subscription"')) pushes += 1;
-    else if (String(data).includes('"error"')) end();
-    if (pushes === MIN_PUSHES) end();
+    const { params, error } = Message.safeParse(readJson(String(data))).data ?? {};
+    if (params && isPart(params.result)) pushes += 1;
+    if (pushes === MIN_PUSHES || (error && stream === 'newHeads')) return end();
+    if (!error) return;
+    stream = 'newHeads';
+    subscribe();
   };
   socket.onerror = () => end();
   await Promise.race([ended, sleep(WATCH_MS, undefined, { ref: false })]);

@@ -49,7 +49,7 @@ export async function startPartSockets(chainId: number, form: PartForm): Promise
     if (method === 'eth_chainId') return { result: numberToHex(chainId) };
     if (method !== 'eth_subscribe') return METHOD_NOT_FOUND;
     const stream = STREAMS.find((each) => each === params[0]);
-    if (!stream || (stream === 'newFlashblocks' && form === 'logs')) return INVALID_PARAMS;
+    if (!stream || (stream === 'newFlashblocks' && (form === 'logs' || form === 'heads'))) return INVALID_PARAMS;
     last += 1;
     const id = numberToHex(last);
     own.set(id, stream);

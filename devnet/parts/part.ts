@@ -14,6 +14,6 @@ export interface Part {
 
 /**
  * The form of the messages of `newFlashblocks`: a block as nodes give it, or what the sequencer itself sends.
- * `logs`: the node does not have them, and pushes logs of parts alone.
+ * `logs`: the node does not have them, and pushes logs of parts alone; `heads`: it pushes each part as a head.
  */
-export type PartForm = 'block' | 'payload' | 'logs';
+export type PartForm = 'block' | 'payload' | 'logs' | 'heads';

@@ -62,6 +62,15 @@ test('a block with thousands of transactions is one part', async () => {
   await expect.poll(() => told.map((each) => typeof each === 'object' && each.isUnchanged)).toEqual([false, true]);
 });
 
+test('where a node pushes parts as heads, each is one', async () => {
+  const server = await startPartSockets(1, 'heads');
+  const told = follow(server);
+  await expect.poll(() => server.count('newHeads')).toBe(1);
+  for (const _ of [1, 2]) server.showPart(part, { ...block, transactions: undefined } as object as typeof block);
+  const pushed = { blockNumber: 10n, index: null, isUnchanged: false };
+  await expect.poll(() => told).toEqual([pushed, pushed]);
+});
+
 test('where a node pushes no parts, heads and logs come', async () => {
   const server = await startPartSockets(1, 'logs');
   const told = follow(server);
