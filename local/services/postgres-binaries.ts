@@ -23,13 +23,18 @@ export interface PostgresHome {
  * that others may not enter, as /root, is out of reach of another account: then the binaries are copied.
  *
  * @param kept folder for the data; default: a temporary one
+ * @param parent where that is made, if it may be used there
  * @throws ServiceError when there is no package for this platform, or the account cannot use the folder
  */
-export async function preparePostgres(account: Account | undefined, kept?: string): Promise<PostgresHome> {
+export async function preparePostgres(
+  account: Account | undefined,
+  kept?: string,
+  parent = tmpdir(),
+): Promise<PostgresHome> {
   const packaged = await packagedBinaries();
-  const temporary = [tmpdir(), '/tmp', '/var/tmp'];
-  for (const parent of kept === undefined ? new Set(temporary) : [kept]) {
-    const folder = await (kept === undefined ? createTempFolder('postgres', parent) : keptFolder(kept));
+  const temporary = [parent, tmpdir(), '/tmp', '/var/tmp'];
+  for (const place of kept === undefined ? new Set(temporary) : [kept]) {
+    const folder = await (kept === undefined ? createTempFolder('postgres', place) : keptFolder(kept));
     if (account) await chown(folder.path, account.uid, account.gid);
     if (await runs(packaged, folder, account)) return { bin: packaged, folder };
     const copied = await copyBinaries(packaged, folder, account);

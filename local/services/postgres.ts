@@ -17,6 +17,8 @@ export interface PostgresOptions {
   readonly durable?: boolean;
   /** Keeps its data there, safe from a power cut, too. */
   readonly kept?: Kept | undefined;
+  /** Folder for temporary data, if it may be used; default: the usual one. */
+  readonly parent?: string;
 }
 
 /** Its URL is of the database `postgres`, as its superuser. {@link createLogins} has made the others. */
@@ -46,9 +48,9 @@ const SAFE = { fsync: 'on', full_page_writes: 'on' };
  *
  * @throws ServiceError one line that says why it cannot run here
  */
-export async function startPostgres({ durable = false, kept }: PostgresOptions = {}): Promise<Postgres> {
+export async function startPostgres({ durable = false, kept, parent }: PostgresOptions = {}): Promise<Postgres> {
   const account = postgresAccount();
-  const { bin, folder } = await preparePostgres(account, kept?.folder);
+  const { bin, folder } = await preparePostgres(account, kept?.folder, parent);
   const data = join(folder.path, 'data');
   const password = kept?.password ?? randomBytes(16).toString('hex');
   try {
