@@ -55,7 +55,7 @@ export class LatestQuotes {
     this.#quotes = new Map(isSameBlock ? [...before].filter(([pool]) => requested.has(pool)) : []);
     this.block = block;
     this.branch = branch;
-    this.#follow(block);
+    if (!isSameBlock) this.#follow(block);
     for (const [pool, outcome] of outcomes) {
       const known = before.get(pool);
       const isSame = known !== undefined && isSameOutcome(known.outcome, outcome);
