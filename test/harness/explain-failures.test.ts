@@ -41,8 +41,9 @@ test('it', () => undefined);`;
 const printed = openWorld(async (ends) => {
   const folder = await mkdtemp(join(tmpdir(), 'explain-failures-'));
   ends.defer(() => rm(folder, { recursive: true }));
-  const setup = `{ test: { globals: true, testTimeout: 60_000, setupFiles: [${path('test/harness/explain-failures.ts')}] } }`;
-  await writeFile(join(folder, 'vitest.config.js'), `export default ${setup};`);
+  const loads = `experimental: { viteModuleRunner: false }, runner: ${path('test/harness/file-runner.ts')}`;
+  const setup = `setupFiles: [${path('test/harness/explain-failures.ts')}], globals: true, testTimeout: 60_000`;
+  await writeFile(join(folder, 'vitest.config.js'), `export default { test: { ${loads}, ${setup} } };`);
   await writeFile(join(folder, 'a.test.js'), IMPORTS + TESTS);
   await writeFile(join(folder, 'world.test.js'), IMPORTS + WORLD_TEST);
   const vitest = join(PROJECT_ROOT, 'node_modules/vitest/vitest.mjs');
