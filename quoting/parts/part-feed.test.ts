@@ -135,6 +135,20 @@ test('a part that was not shown before has the index of a push during the call',
   ]);
 });
 
+test('the index is not known in a block whose pushes calls are behind, and known in the next one', async () => {
+  const { feed, shared } = feedOf([viewOf(9n, 3n), viewOf(9n, 4n), viewOf(10n, 5n), viewOf(11n, 6n)]);
+  feed.want();
+  await vi.advanceTimersByTimeAsync(0);
+  for (const part of [partOf(0), partOf(1), { ...partOf(0), blockNumber: 11n }]) {
+    feed.push(part, 'socket');
+    await vi.advanceTimersByTimeAsync(0);
+  }
+  expect(shared.map(({ view, index }) => [view.blockNumber, index])).toEqual([
+    [10n, null],
+    [11n, 0],
+  ]);
+});
+
 test('a part in which nothing happened costs no call, and is as young as its push, once calls can be no more behind', async () => {
   const { feed, calls, shared } = feedOf([viewOf(10n, 5n), viewOf(10n, 5n), viewOf(10n, 6n)]);
   feed.want();

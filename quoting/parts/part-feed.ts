@@ -8,7 +8,16 @@ import type { LiveObserver } from '../live/live-metrics.ts';
 import type { PendingOverrides } from '../live/sourced-block.ts';
 import type { SealedFees } from './next-lag.ts';
 import { nextPart, noPart, type PartOutcome, type PartShown, withFees } from './next-part.ts';
-import { indexOf, isUsedState, noPushes, type PushedPart, type Pushes, withCall, withPush } from './part-pushes.ts';
+import {
+  indexOf,
+  isUsedState,
+  noPushes,
+  type PushedPart,
+  type Pushes,
+  withCall,
+  withPush,
+  withView,
+} from './part-pushes.ts';
 import { idle, nextSchedule, type PartEvent } from './part-schedule.ts';
 import type { SealedChecks } from './sealed-checks.ts';
 
@@ -128,6 +137,7 @@ export class PartFeed {
 
   /** Notes what a call of this process showed. @param begun the pushes when it began; undefined: it is not known */
   note(view: PartView, begun?: Pushes): void {
+    this.#pushes = withView(this.#pushes, begun, view);
     const index = indexOf(this.#pushes, begun, view, this.#parts.used);
     if (this.#use({ view, index })) this.#pushes = withCall(this.#pushes, begun, index);
   }

@@ -23,9 +23,18 @@ export interface Pushes {
   readonly unchanged: number;
   /** The newest of these changes that the used part comes after, as a call showed. */
   readonly shown: number;
+  /** The last block of which calls were behind the pushes; null: of none. */
+  readonly behindIn: bigint | null;
 }
 
-export const noPushes: Pushes = { last: undefined, changes: 0, from: undefined, unchanged: 0, shown: -1 };
+export const noPushes: Pushes = {
+  last: undefined,
+  changes: 0,
+  from: undefined,
+  unchanged: 0,
+  shown: -1,
+  behindIn: null,
+};
 
 /** A node that pushed a part may answer so many parts behind it. */
 const MAX_BEHIND = 3;
@@ -34,6 +43,12 @@ const MAX_BEHIND = 3;
 export function withPush(pushes: Pushes, last: PushedPart | undefined, from: string): Pushes {
   if (last?.isUnchanged) return { ...pushes, last, unchanged: pushes.unchanged + (from === pushes.from ? 1 : 0) };
   return { ...pushes, last, changes: pushes.changes + 1, from, unchanged: 0 };
+}
+
+/** After a call, whether what it showed is used or not. @param begun as for {@link withCall} */
+export function withView(pushes: Pushes, begun: Pushes | undefined, { blockNumber }: PartView): Pushes {
+  const pushed = begun?.last?.blockNumber;
+  return pushed !== undefined && pushed > blockNumber ? { ...pushes, behindIn: pushed } : pushes;
 }
 
 /**
@@ -55,14 +70,17 @@ export function withCall(pushes: Pushes, begun: Pushes | undefined, index: numbe
 export const isUsedState = ({ last, changes, shown }: Pushes, used: UsedPart): boolean =>
   last?.isUnchanged === true && shown === changes && used.view.blockNumber === last.blockNumber;
 
-/** The index of what a call showed: null where it may be of another part than was pushed last. */
+/**
+ * The index of what a call showed: null where it may be of another part than was pushed last, as in a block whose first
+ * push came before calls ran in it.
+ */
 export function indexOf(
-  { last: pushed }: Pushes,
+  { last: pushed, behindIn }: Pushes,
   begun: Pushes | undefined,
   view: PartView,
   used: UsedPart | undefined,
 ): number | null {
-  if (pushed?.blockNumber !== view.blockNumber || pushed.index === null) return null;
+  if (pushed?.blockNumber !== view.blockNumber || pushed.index === null || behindIn === view.blockNumber) return null;
   const last = used?.view.blockNumber === view.blockNumber ? used.index : -1;
   if (last !== null && pushed.index <= last) return null;
   const before = begun?.last;
