@@ -1,5 +1,4 @@
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { expect, onTestFinished, vi } from 'vitest';
@@ -13,6 +12,7 @@ import { ownMain } from '../../local/services/own-process.ts';
 import type { ServiceError } from '../../local/services/service-error.ts';
 import { type ServiceProcess, startService } from '../../local/services/service-process.ts';
 import { PROJECT_ROOT } from '../../runtime/project-root.ts';
+import { memoryFolder } from './memory-folder.ts';
 import { openWorld } from './open-world.ts';
 
 /** What `npm start` serves in tests: a chain on which nobody trades. */
@@ -41,7 +41,7 @@ export async function startLocalChain(
   part: Pick<ScenarioOptions, 'onlyTrading' | 'packed'> = { packed: packedVariant('sumOnEdges') },
   grow: (chain: DevChain, scenario: Scenario) => Promise<void> = async () => undefined,
 ): Promise<LocalChain> {
-  const temp = await mkdtemp(join(tmpdir(), 'start-test-'));
+  const temp = await mkdtemp(join(memoryFolder(), 'start-test-'));
   await chmod(temp, 0o755); // Postgres runs as another user when this is root.
   const anvil = await startAnvil({ chainId: CHAIN_ID });
   const scenario = await runScenario({ rpcUrl: anvil.url, chainId: CHAIN_ID, ...part });
