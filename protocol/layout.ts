@@ -1,7 +1,7 @@
 import type { AbiEvent, Address, Hex } from 'viem';
 import type { CallResult } from './bounded-calls/bounded-calls.ts';
 import type { BidAsk, PoolCurve, SellAndBuyPrices } from './curve.ts';
-import type { CodeState, CurveSearch } from './curve-search.ts';
+import type { CodeState, CurveKnowledge, CurveSearch } from './curve-search.ts';
 import type { PoolEvent } from './pool-events.ts';
 import type { BinRange, PoolImmutables, StoredPool } from './pool-state.ts';
 import type { PriceFailure } from './quote-status.ts';
@@ -121,6 +121,13 @@ export interface PoolAtBlock {
     quote: CallResult | undefined,
     code: CodeState | undefined,
   ): LazyCurve | CurveSearch | null;
+  /**
+   * The curve by the quote alone, before the prices are read: {@link curve} may find another one.
+   *
+   * @param known what searches found out about the pool before
+   * @returns null for a paused pool, and where the quote or the formulas do not give one
+   */
+  expectedCurve(quote: CallResult | undefined, known: CurveKnowledge | undefined): PoolCurve | null;
 }
 
 /** Walks the bins when it is first called. */

@@ -4,6 +4,7 @@ import type { BlockRef, ReadContext } from '../chain/read-context.ts';
 import type { CallResult } from '../protocol/bounded-calls/bounded-calls.ts';
 import type { CurveSearch, SearchedCurve } from '../protocol/curve-search.ts';
 import type { Depth, TradingSides } from '../protocol/depth.ts';
+import type { SimulatedSwap } from '../protocol/guards/simulated-swap.ts';
 import type { LazyCurve } from '../protocol/layout.ts';
 import type { PriceProviderStatus } from '../protocol/quote-status.ts';
 import type { TransferLimits } from '../protocol/transfers/transfer-limits.ts';
@@ -67,6 +68,8 @@ export type PriceSnapshot = Snapshot & {
   readonly stopLoss?: readonly CallResult[] | undefined;
   /** After a part, the state of its velocity guards: the same object while nothing changed that its sides depend on. */
   readonly velocity?: readonly CallResult[] | undefined;
+  /** Swaps that were simulated with the prices. */
+  readonly simulated?: readonly SimulatedSwap[] | undefined;
 };
 
 /** A snapshot with depth, guards applied. */

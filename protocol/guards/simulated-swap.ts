@@ -1,6 +1,13 @@
-import type { Address } from 'viem';
-import { type BoundedCall, CALLER } from '../bounded-calls/bounded-calls.ts';
+import type { Address, Hex } from 'viem';
+import { type BoundedCall, CALLER, type CallResult } from '../bounded-calls/bounded-calls.ts';
 import type { PoolSide } from '../curve.ts';
+
+/** A swap that was simulated at a block. */
+export interface SimulatedSwap {
+  readonly pool: Address;
+  readonly data: Hex;
+  readonly result: CallResult;
+}
 
 /** A selector and the two amounts of a swap. */
 const KEPT_BYTES = 68;

@@ -2,8 +2,8 @@ import { LRUCache } from 'lru-cache';
 import { type Address, type Hex, size, toFunctionSelector } from 'viem';
 import { wordAt } from '../abi-words.ts';
 import { CALLER, type CallResult } from '../bounded-calls/bounded-calls.ts';
-import { isRejection, type SellAndBuyPrices, SMALLEST_SWAP } from '../curve.ts';
-import type { CodeState, CurveSearch } from '../curve-search.ts';
+import { isRejection, type PoolCurve, type SellAndBuyPrices, SMALLEST_SWAP } from '../curve.ts';
+import type { CodeState, CurveKnowledge, CurveSearch } from '../curve-search.ts';
 import { Q64 } from '../fixed-point.ts';
 import type {
   FillProbe,
@@ -52,6 +52,8 @@ export interface LayoutParts {
   };
   readonly storage: PoolStorage;
   curve(state: PoolState, head: () => PoolHead, read: ReadPrices): LazyCurve | CurveSearch | null;
+  /** The curve that a quote leads to; null where that is not known. */
+  expectedCurve(state: PoolState, quote: ProviderQuote, known: CurveKnowledge | undefined): PoolCurve | null;
   readonly stopLoss: StopLossReader;
   /** The word of a velocity guard's state that has a pool's most change per block. */
   readonly velocityWord: number;
@@ -115,7 +117,7 @@ export function decodeQuote(
   return result?.success && size(result.data) >= words * WORD ? decode(result.data) : undefined;
 }
 
-function stateReader({ storage, quote, curve }: LayoutParts): StateReader {
+function stateReader({ storage, quote, curve, expectedCurve }: LayoutParts): StateReader {
   const calls = new LRUCache<string, ReturnType<StateReader['call']>>({ max: KEPT_RANGES });
   return {
     pauseLevelCall: { data: HEAD_DATA, answerBytes: HEAD_BYTES },
@@ -137,6 +139,10 @@ function stateReader({ storage, quote, curve }: LayoutParts): StateReader {
         pauseLevel: state.pauseLevel,
         heldRaw: () => heldRaw(state),
         curve: (prices, result, code) => curve(state, head, { prices, quote: decodeQuote(quote, result), code }),
+        expectedCurve(result, known) {
+          const decoded = state.pauseLevel === 0 ? decodeQuote(quote, result) : undefined;
+          return decoded ? expectedCurve(state, decoded, known) : null;
+        },
       };
     },
   };

@@ -31,6 +31,7 @@ const whole = fc.tuple(poolStateOf(pool.immutables), tradableQuote).map(([state,
     committedQuote: undefined,
     stopLoss: undefined,
     velocity: undefined,
+    simulated: undefined,
   };
 });
 

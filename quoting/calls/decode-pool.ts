@@ -4,6 +4,7 @@ import type { BlockRef } from '../../chain/read-context.ts';
 import { readBalance } from '../../protocol/bounded-calls/balance-call.ts';
 import type { CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
 import type { CodeState } from '../../protocol/curve-search.ts';
+import type { SimulatedSwap } from '../../protocol/guards/simulated-swap.ts';
 import { layoutAdapter } from '../../protocol/layouts/adapters.ts';
 import { quoteStatus } from '../../protocol/quote-status.ts';
 import { closedSides, type TransferLimits, tokenLimits } from '../../protocol/transfers/transfer-limits.ts';
@@ -33,6 +34,8 @@ export interface PoolAnswers {
   readonly stopLoss?: readonly CallResult[] | undefined;
   /** Results of {@link velocityCalls}, also read after a part only. */
   readonly velocity?: readonly CallResult[] | undefined;
+  /** Swaps that were simulated with the prices. */
+  readonly simulated?: readonly SimulatedSwap[] | undefined;
 }
 
 /** A pool to read, and its snapshot of an earlier block, if any: it is used again when the pool has not changed. */
@@ -57,8 +60,8 @@ export function decodePool(
   const isPriced = () => isPricedByOverrides(answers.quote, answers.committedQuote);
   // A part has all that happened: where it changes nothing, it says so.
   const hasLivePrice = pending !== undefined && (pending.part !== undefined || isPriced());
-  const { stopLoss, velocity } = answers;
-  const read = { block, readAt, hasLivePrice, stopLoss, velocity };
+  const { stopLoss, velocity, simulated } = answers;
+  const read = { block, readAt, hasLivePrice, stopLoss, velocity, simulated };
   if (before?.pool === pool && before.fingerprint === fingerprint) return { ...before, ...read };
   const { address } = pool;
   const [prices, ...balances] = answers.prices ?? [];
@@ -149,6 +152,7 @@ export function withDepth(
     hasLivePrice: ____,
     stopLoss: _____,
     velocity: ______,
+    simulated: _______,
     ...snapshot
   }: PriceSnapshot,
   { bids, asks, curve }: CurveSides,

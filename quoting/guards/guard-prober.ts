@@ -1,26 +1,18 @@
-import type { Address } from 'viem';
 import { boundedCalls } from '../../chain/isolated-calls.ts';
 import { type MulticallTarget, multicall } from '../../chain/multicall.ts';
 import { timeIn } from '../../chain/pending-state.ts';
 import type { ReadContext } from '../../chain/read-context.ts';
 import type { LogUnknownError } from '../../chain/unknown-errors.ts';
-import type { CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
+import type { BoundedCall, CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
 import type { PoolSide } from '../../protocol/curve.ts';
 import type { ExecutableLevels, TradingSides } from '../../protocol/depth.ts';
-import {
-  agreedLevels,
-  type ConfirmedSide,
-  cautiousClaim,
-  claimSide,
-  confirmClaim,
-  type SideClaim,
-} from '../../protocol/guards/side-claim.ts';
-import { simulatedSwap } from '../../protocol/guards/simulated-swap.ts';
-import type { StopLossState } from '../../protocol/stop-loss/stop-loss.ts';
+import { agreedLevels, type ConfirmedSide, cautiousClaim, confirmClaim } from '../../protocol/guards/side-claim.ts';
+import { type SimulatedSwap, simulatedSwap } from '../../protocol/guards/simulated-swap.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import { decodeStopLoss, stopLossCalls } from '../calls/pool-calls.ts';
+import { stopLossCalls } from '../calls/pool-calls.ts';
 import type { SnapshotError } from '../snapshot-error.ts';
 import type { SnapshotObserver } from '../snapshot-metrics.ts';
+import { claimSwaps, type PoolClaim, poolClaim } from './pool-claim.ts';
 import { asProbeError, type GuardedCurve, UnknownGuardProber } from './unknown-guard-prober.ts';
 
 export interface GuardProberDeps {
@@ -30,21 +22,7 @@ export interface GuardProberDeps {
   readonly logger: Pick<Logger, 'warn'>;
 }
 
-/** A swap, raw units: positive = exact input, negative = exact output. */
-interface Simulation {
-  readonly pool: Address;
-  readonly side: PoolSide;
-  readonly amount: bigint;
-}
-
-/** What the state of a pool's guards says. */
-interface PoolClaim {
-  readonly stopLoss: StopLossState | null;
-  /** Bids, then asks. */
-  readonly sides: readonly SideClaim[];
-}
-
-/** The same, as far as simulated swaps confirm it. */
+/** What the state of a pool's guards says, as far as simulated swaps confirm it. */
 interface ConfirmedClaim extends Omit<PoolClaim, 'sides'> {
   readonly sides: readonly ConfirmedSide[];
 }
@@ -74,11 +52,9 @@ export class GuardProber {
    */
   async evaluate(context: ReadContext, pools: readonly GuardedCurve[]): Promise<(TradingSides | SnapshotError)[]> {
     const claims = await this.#claims(context, pools);
-    const requested = claims.flatMap((claim, index) => {
-      const pool = pools[index]?.pool.address as Address;
-      return (claim?.sides ?? []).flatMap(({ side, inputs }) => inputs.map((amount) => ({ pool, side, amount })));
-    });
-    const results = await this.#simulate(context, requested);
+    const swaps = pools.flatMap(({ pool }, index) => claimSwaps(pool.address, claims[index] ?? null));
+    const known = pools.flatMap(({ simulated = [] }) => simulated);
+    const results = await this.#simulate(context, swaps, known);
     const confirmed = claims.map((claim) =>
       claim?.sides.map((side) => confirmClaim(side, results.splice(0, side.inputs.length))),
     );
@@ -108,12 +84,9 @@ export class GuardProber {
     const groups = pools.map(({ pool, stopLoss }) => (stopLoss ? [] : stopLossCalls(pool)));
     const requested = groups.filter((calls) => calls.length > 0);
     const read = await multicall(this.#deps.target, context, requested);
-    return pools.map(({ pool, curve: { bids, asks }, stopLoss: known }, index) => {
-      const answers = groups[index]?.length ? (read.shift() ?? []) : known;
-      const hasStopLoss = answers !== undefined && answers.length > 0;
-      const stopLoss = hasStopLoss ? decodeStopLoss(pool, answers, timeIn(context.block)) : null;
-      if (hasStopLoss && !stopLoss) return null;
-      return { stopLoss, sides: [bids, asks].map((side) => claimSide(side, pool.stopLossMark, stopLoss)) };
+    return pools.map((guarded, index) => {
+      const answers = groups[index]?.length ? read.shift() : guarded.stopLoss;
+      return poolClaim(guarded, answers ?? [], timeIn(context.block));
     });
   }
 
@@ -126,19 +99,28 @@ export class GuardProber {
     const levelsOf = async (side: PoolSide, confirmed: ConfirmedSide | undefined): Promise<ExecutableLevels> => {
       if (confirmed?.levels !== undefined) return confirmed.levels;
       const claim = cautiousClaim(side, stopLoss);
-      const requested = claim.inputs.map((amount) => ({ pool: address, side, amount }));
-      return agreedLevels(claim, await this.#simulate(context, requested));
+      const swaps = claim.inputs.map((amount) => simulatedSwap(address, side, amount, 'known'));
+      return agreedLevels(claim, await this.#simulate(context, swaps));
     };
     const [ofBids, ofAsks] = await Promise.all([levelsOf(curve.bids, bids), levelsOf(curve.asks, asks)]);
     return { bids: ofBids, asks: ofAsks };
   }
 
-  /** Simulates swaps in order. A swap for which the node has too little gas fails without data. */
-  async #simulate(context: ReadContext, requested: readonly Simulation[]): Promise<CallResult[]> {
-    const groups = requested.map(({ pool, side, amount }) => [simulatedSwap(pool, side, amount, 'known')]);
+  /**
+   * Simulates swaps in order. A swap for which the node has too little gas fails without data.
+   *
+   * @param known those that need not be simulated again
+   */
+  async #simulate(
+    context: ReadContext,
+    swaps: readonly BoundedCall[],
+    known: readonly SimulatedSwap[] = [],
+  ): Promise<CallResult[]> {
+    const before = swaps.map((swap) => known.find((each) => each.pool === swap.target && each.data === swap.data));
+    const groups = swaps.filter((_, index) => !before[index]).map((swap) => [swap]);
     const { answers } = await boundedCalls(this.#deps.target, context, groups);
-    const results = answers.map((answer) => answer?.results[0] ?? SILENCE);
-    for (const [index, { pool }] of requested.entries()) this.#deps.logUnknown(pool, results[index]);
+    const results = before.map((each) => each?.result ?? answers.shift()?.results[0] ?? SILENCE);
+    for (const [index, { target }] of swaps.entries()) this.#deps.logUnknown(target, results[index]);
     return results;
   }
 }

@@ -9,7 +9,7 @@ import { isRejection, type PoolCurve, type PoolSide } from '../../protocol/curve
 import type { ExecutableLevels, TradingSides } from '../../protocol/depth.ts';
 import { ascending, limitOf, type ProbedInput, probedInput, withinBudget } from '../../protocol/guards/probe-points.ts';
 import { executableLevels } from '../../protocol/guards/side-claim.ts';
-import { likelyGasOf, simulatedSwap } from '../../protocol/guards/simulated-swap.ts';
+import { likelyGasOf, type SimulatedSwap, simulatedSwap } from '../../protocol/guards/simulated-swap.ts';
 import { filledSwap } from '../../protocol/pool-errors.ts';
 import { type FillCurve, fillCurve } from '../../protocol/routing/fill-curve.ts';
 import { growingTo } from '../../runtime/growing-cache.ts';
@@ -24,6 +24,8 @@ export interface GuardedCurve {
   readonly curve: PoolCurve;
   /** What its stop loss answered at the block. Absent: that is to be read. */
   readonly stopLoss?: readonly CallResult[] | undefined;
+  /** Swaps of it that were simulated at the block. */
+  readonly simulated?: readonly SimulatedSwap[] | undefined;
 }
 
 /** Most gas and probes for one side of a pool. */

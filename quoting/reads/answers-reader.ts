@@ -1,8 +1,10 @@
 import { boundedCalls } from '../../chain/isolated-calls.ts';
 import { type MulticallTarget, multicall } from '../../chain/multicall.ts';
 import { feeCalls, readFees } from '../../chain/part-view.ts';
+import { timeIn } from '../../chain/pending-state.ts';
 import type { BlockRef, ReadContext } from '../../chain/read-context.ts';
 import { isRefusal, lacksOverrides } from '../../chain/rpc-failure.ts';
+import type { SimulatedSwap } from '../../protocol/guards/simulated-swap.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { OutageLog } from '../../runtime/outage-log.ts';
 import type { OtherAnswers } from '../calls/answers-digest.ts';
@@ -17,6 +19,7 @@ import {
   wasQuoteSkipped,
 } from '../calls/pool-calls.ts';
 import { priceCall } from '../calls/probe-calls.ts';
+import { expectedSwaps } from '../guards/pool-claim.ts';
 import type { TransferProver } from '../guards/transfer-prover.ts';
 import type { ServedPool } from '../pools/pool-directory.ts';
 import { CommittedQuotes } from './committed-quotes.ts';
@@ -59,23 +62,35 @@ export class AnswersReader {
   async read(
     context: ReadContext,
     pools: readonly ServedPool[],
-    part?: Pick<ShownPart, 'isShown' | 'others'>,
+    part?: Pick<ShownPart, 'othersAtHead' | 'others'>,
   ): Promise<PoolAnswers[]> {
     const { target, searcher, prover } = this.#deps;
-    const watched = pools.map(({ address }) => searcher.known(address)?.formulas?.code.accounts);
-    const shown = new Set(part && pools.filter((pool, index) => part.isShown(pool, watched[index])));
-    const unread = pools.filter((pool) => !shown.has(pool));
-    const calls = pools.map((pool, index) => (shown.has(pool) ? [priceCall(pool)] : priceCalls(pool, watched[index])));
+    const found = pools.map(({ address }) => searcher.known(address));
+    const watched = found.map((known) => known?.formulas?.code.accounts);
+    const shown = pools.map((pool, index) => part?.othersAtHead(pool, watched[index]));
+    const unread = pools.filter((_, index) => !shown[index]);
+    const calls = pools.map((pool, index) => (shown[index] ? [priceCall(pool)] : priceCalls(pool, watched[index])));
+    // They are simulated once prices are known unless they are these.
+    const swaps = pools.flatMap((pool, index) => {
+      const others = shown[index];
+      return others ? expectedSwaps(pool, others, found[index], timeIn(context.block)) : [];
+    });
     const [states, { answers }, committedQuotes] = await Promise.all([
       this.#readStates(context, unread),
-      boundedCalls(target, context, calls).catch((error) => this.#withoutPrices(context, pools, error)),
+      boundedCalls(target, context, [...calls, ...swaps.map((swap) => [swap])]).catch((error) =>
+        this.#withoutPrices(context, pools, error),
+      ),
       this.#committedQuotes.quotes(context, pools, (at, of) => this.#readStates(at, of)),
     ]);
-    const others = await Promise.all(pools.map((pool) => (shown.has(pool) ? part?.others(pool) : undefined)));
-    const read = pools.map((_, index): PoolAnswers => {
+    const others = await Promise.all(pools.map((pool, index) => (shown[index] ? part?.others(pool) : undefined)));
+    const simulated = swaps.flatMap(({ target: pool, data }, index): SimulatedSwap[] => {
+      const [result] = answers[pools.length + index]?.results ?? [];
+      return result ? [{ pool, data, result: { success: result.success, data: result.data } }] : [];
+    });
+    const read = pools.map(({ address }, index): PoolAnswers => {
       const prices = answers[index]?.results;
       const known = others[index];
-      if (known) return withPrices(known, prices);
+      if (known) return { ...withPrices(known, prices), simulated: simulated.filter(({ pool }) => pool === address) };
       return { ...states.shift(), prices, watched: watched[index], committedQuote: committedQuotes[index] };
     });
     const transfers = await prover.prove(context, pools, read);

@@ -47,7 +47,10 @@ test('what a call showed of a pool with a part is not taken for another part', a
   const find = (block: BlockRef) => shownAt.get(stateOf(block));
   const open = () => new ShownPart(headAt(VIEW), { others: find, othersSoon: async (block) => find(block) });
   const part = open();
-  expect([part.isShown(pool, undefined), part.isShown(pool, [pool.address])]).toEqual([true, false]);
+  expect([undefined, [pool.address]].map((watched) => part.othersAtHead(pool, watched))).toEqual([
+    { others: [] },
+    undefined,
+  ]);
   expect(await part.others(pool)).toEqual({ others: [] });
   shows(part, later);
   await expect(part.others(pool)).rejects.toMatchObject({ constructor: OtherPart, view: later });

@@ -40,10 +40,10 @@ export class ShownPart {
     return { ...this.#head, pending: { ...pending, part: { ...part, view: { ...part.view, node: view.node } } } };
   }
 
-  /** Whether it was shown with the head what a pool answers there, and the code of the accounts that count. */
-  isShown(pool: ServedPool, watched: Watched | undefined): boolean {
+  /** What a pool answers at the head; undefined unless that was shown, with the code of the accounts that count. */
+  othersAtHead(pool: ServedPool, watched: Watched | undefined): OtherAnswers | undefined {
     const others = this.#answers?.others(this.#head, pool);
-    return others !== undefined && `${others.watched}` === `${watched}`;
+    return `${others?.watched}` === `${watched}` ? others : undefined;
   }
 
   /** What a pool answers at the block of the calls, its own prices aside. @throws OtherPart where it was not shown */

@@ -79,7 +79,7 @@ export class SidesReader {
 
   /** Finds the curve of a pool, and the part that trades. Null unless the pool is healthy. Throws as {@link read}. */
   async curve(context: ReadContext, prices: PriceSnapshot): Promise<FoundCurve | null> {
-    const { pool, curve: source, limits, stopLoss } = prices;
+    const { pool, curve: source, limits, stopLoss, simulated } = prices;
     if (!source) return null;
     const curve =
       typeof source === 'function'
@@ -87,7 +87,7 @@ export class SidesReader {
         : await this.#inTime((signal) => this.#deps.searcher.find({ ...context, signal }, pool, source));
     return {
       curve,
-      trading: withinTransfers(curve, await this.#withinGuards(context, { pool, curve, stopLoss }), limits),
+      trading: withinTransfers(curve, await this.#withinGuards(context, { pool, curve, stopLoss, simulated }), limits),
     };
   }
 

@@ -89,6 +89,8 @@ const setVelocity = (pool: LivePool) => {
 
 const guardedBy = (guard: LivePool['guard']): LivePool => asked().find((pool) => pool.guard === guard) as LivePool;
 
+const isPackedGuarded = ({ layout, guard }: LivePool) => layout === 'packed' && guard !== 'none';
+
 const nextPart = () => world.node.nextPart();
 
 /** Things that happen to no pool whose quotes are asked for. */
@@ -118,14 +120,16 @@ test.each(unrelated)('a part with %s costs one call, and has the quotes of the p
 
 /**
  * What happens to a pool whose quotes are asked for, and the calls that it takes: the one that shows the part, one for
- * prices, one for guards, and one for tokens where balances change.
+ * prices and guards, and one for tokens where balances change.
  */
 const changes: readonly (readonly [string, number, () => Promise<Part>])[] = [
   ['a price', 2, () => world.price(210n, [guardedBy('none')])],
-  ['a price of a guarded pool', 3, () => world.price(201n, [guardedBy('velocity')])],
+  ['a price of a pool with a velocity guard', 2, () => world.price(201n, [guardedBy('velocity')])],
+  ['a price of a pool with a stop loss', 2, () => world.price(201n, [guardedBy('stopLoss')])],
+  ['a price of a packed pool with guards', 2, () => world.price(201n, asked().filter(isPackedGuarded).slice(0, 1))],
   ['a swap', 3, () => swap(guardedBy('none')).then(nextPart)],
   ['tokens that are sent to a pool', 3, () => transfer(guardedBy('none').address).then(nextPart)],
-  ['a setting of a guard', 3, () => setVelocity(guardedBy('velocity')).then(nextPart)],
+  ['a setting of a guard', 2, () => setVelocity(guardedBy('velocity')).then(nextPart)],
 ];
 
 test.each(changes)(

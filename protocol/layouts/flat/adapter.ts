@@ -44,15 +44,19 @@ export const flatAdapter = createAdapter({
     if (!quote) return null;
     let curve: PoolCurve | undefined;
     return () => {
-      curve ??= poolCurve(walkSides(pricePool(state, quote)), flatSimulation, 'flat');
+      curve ??= curveAt(state, quote);
       return curve;
     };
   },
+  expectedCurve: (state, quote) => (isTradableQuote(quote) ? curveAt(state, quote) : null),
   stopLoss: stopLossReader({ mark: 'mean', binType: 'int8', decayScale: 10n ** 8n }),
   velocityWord: 2,
   stored: null,
   simulation: flatSimulation,
 });
+
+const curveAt = (state: PoolState, quote: BidAsk): PoolCurve =>
+  poolCurve(walkSides(pricePool(state, quote)), flatSimulation, 'flat');
 
 function explains(state: PoolState, prices: ReadPrices['prices'], quote: BidAsk): boolean {
   if (!isTradableQuote(quote)) return false;
