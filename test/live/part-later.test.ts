@@ -9,12 +9,22 @@ import { startPartWorld } from './part-world.ts';
 
 const world = startedWorld(() => startPartWorld({ guards: ['none'], node: { form: 'payload' } }));
 
-test('prices of calls that all show a later part are after that one, and no call is made again for it', async () => {
+/** The pool that is asked for to follow parts, and those whose calls are counted. */
+const followed = () => ({ pools: world.market.pools.slice(0, 1).map(({ address }) => address) });
+const counted = () => ({ pools: world.market.pools.slice(1).map(({ address }) => address) });
+/** Not of the part alone, as one that waited until it was shown. */
+const isOfPools = ({ params: [call, block] }: ProxiedRequest) =>
+  block === 'pending' && counted().pools.some((address) => JSON.stringify(call).includes(address.slice(2)));
+
+const MIN_PART_MS = 20;
+
+function openApi() {
   const used: string[] = [];
   /** While it stands still, no part becomes too old, and none is polled. */
   let stoppedAt: number | undefined;
+  let aheadMs = 0;
   const api = world.open({
-    now: () => stoppedAt ?? performance.now(),
+    now: () => stoppedAt ?? performance.now() + aheadMs,
     observeLive: () => ({
       count: (_, outcome) => used.push(outcome),
       skipped: () => undefined,
@@ -22,38 +32,55 @@ test('prices of calls that all show a later part are after that one, and no call
       sealed: () => undefined,
     }),
   });
-  const { node, market } = world;
-  /** Not of the part alone, as one that waited until it was shown. */
-  const isOfPools = ({ params: [call, block] }: ProxiedRequest) =>
-    block === 'pending' && market.pools.some(({ address }) => JSON.stringify(call).includes(address.slice(2)));
-  /** Quotes pools that are not read at the newest part that was pushed, when nodes may be a part further. */
-  const quotesAtHead = async (isFurther: boolean) => {
-    await world.price(200n);
-    // No call that shows the part before is under way.
+  /**
+   * Quotes pools that are not read at the newest part that was pushed, when nodes may be a part further.
+   *
+   * @param hundredths the price at that part
+   */
+  const quotesAtHead = async (hundredths: bigint, isFurther: boolean) => {
+    const { node } = world;
+    // No call that shows a part before is under way.
+    await quotesAfter(world, await world.price(hundredths - 9n), api, followed());
     const before = used.length;
+    await world.price(hundredths);
     await vi.waitFor(async () => {
       // No part is used while the head is not known, which requests poll.
       await quotesOf(world, { basis: 'committed' }, api);
       expect(used.slice(before)).toContain('used');
     });
-    stoppedAt = performance.now();
+    // So long no other part of the block is taken.
+    aheadMs += MIN_PART_MS;
+    stoppedAt = performance.now() + aheadMs;
     node.pause(true);
     const part = isFurther ? await world.price(205n) : node.part();
     const sent = node.requests.length;
-    const quotes = await quotesOf(world, {}, api);
+    const quotes = await quotesOf(world, counted(), api);
     const calls = node.requests.slice(sent).filter(isOfPools).length;
     node.pause(false);
     stoppedAt = undefined;
     return { part, quotes, calls };
   };
-  await quotesAfter(world, await world.price(199n), api);
-  const [near, far] = [await quotesAtHead(false), await quotesAtHead(true)];
-  expect(far.calls).toBe(near.calls);
+  return { api, quotesAtHead };
+}
+
+type Quoted = Awaited<ReturnType<ReturnType<typeof openApi>['quotesAtHead']>>;
+
+/** Fails unless quotes are after the later part, as other processes read them there. */
+async function expectLater(far: Quoted, near: Quoted): Promise<void> {
   const basis = { kind: 'live', targetBlockNumber: Number(far.part.number) };
   expect(far.quotes.map((quote) => quote.basis)).toEqual(far.quotes.map(() => expect.objectContaining(basis)));
-  // As other processes read them there.
-  const right = await quotesAfter(world, await world.price(205n));
+  const right = await quotesAfter(world, await world.price(205n), undefined, counted());
   expect(far.quotes.map(levelsOf)).toEqual(right.map(levelsOf));
   expect(far.quotes.map(levelsOf)).not.toEqual(near.quotes.map(levelsOf));
-  await api.stop();
+}
+
+test('prices of calls that all show a later part are after that one, and no call is made again for it', async () => {
+  // Pools that they read for the first time, of which no call showed anything with the part.
+  const [first, second] = [openApi(), openApi()];
+  const near = await first.quotesAtHead(200n, false);
+  await first.api.stop();
+  const far = await second.quotesAtHead(200n, true);
+  await second.api.stop();
+  expect(far.calls).toBe(near.calls);
+  await expectLater(far, near);
 });
