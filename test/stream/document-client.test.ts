@@ -20,7 +20,7 @@ async function startScript(silenceMs: number) {
     connections.push({ after: String(request.headers['last-event-id'] ?? ''), response });
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const follow = await documentClient(silenceMs);
+  const follow = await documentClient(silenceMs, 20);
   const [held, stop]: [Held, AbortController] = [new Map(), new AbortController()];
   const blocks: (number | null)[] = [];
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
