@@ -13,6 +13,7 @@ import {
 } from '../../devnet/live/live-market.fixture.ts';
 import type { QuoteUpdate } from '../../devnet/live/maker.ts';
 import type { ServedPool } from '../../quoting/pools/pool-directory.ts';
+import { sendRequest } from '../../runtime/http-request.ts';
 import { type QuoteApi, type QuoteApiOptions, quoteApi } from '../quotes/quote-api.ts';
 import { chainConfig } from '../quotes/quote-world.ts';
 import { fixedDirectory, servedPool } from '../quotes/served-pool.ts';
@@ -38,6 +39,7 @@ export interface LiveWorld {
 }
 
 export const BLOCK_MS = 12_000;
+const TIMEOUT_MS = 60_000;
 
 export async function startLiveWorld(
   options: LiveMarketOptions = {},
@@ -84,9 +86,9 @@ export const startLiveStream = ({ config, served }: LiveWorld, change: Partial<S
 /** Sends batches to a server. */
 export const batchesOf = (api: { readonly base: string }): Batches => ({
   async batch(body) {
-    const init = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) };
-    const response = await fetch(`${api.base}/bid_ask/batch`, init);
-    return { status: response.status, text: await response.text(), headers: response.headers };
+    const asked = { body: JSON.stringify(body), timeoutMs: TIMEOUT_MS };
+    const { status, text, headers } = await sendRequest(`${api.base}/bid_ask/batch`, asked);
+    return { status, text, headers: new Headers(headers as Record<string, string>) };
   },
 });
 
@@ -99,11 +101,8 @@ export const relayerSource = ({ builder }: LiveMarket): z.input<typeof LiveConfi
 });
 
 /** Gives all pools new prices for the block that is being built. @param hundredths of token1 per token0 */
-export async function updateAll({ update, pools }: LiveMarket, hundredths: () => bigint): Promise<QuoteUpdate[]> {
-  const updates: QuoteUpdate[] = [];
-  for (const pool of pools) updates.push(await update(pool, priceAround(hundredths())));
-  return updates;
-}
+export const updateAll = ({ update, pools }: LiveMarket, hundredths: () => bigint): Promise<QuoteUpdate[]> =>
+  Promise.all(pools.map((pool) => update(pool, priceAround(hundredths()))));
 
 /** Waits until the API quotes with these updates. */
 export async function waitForUpdates(

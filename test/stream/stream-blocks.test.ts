@@ -3,6 +3,7 @@ import type { Hex } from 'viem';
 import { expect, test } from 'vitest';
 import type { ProxiedRequest } from '../../devnet/misbehaviour.ts';
 import { startRpcProxy } from '../../devnet/rpc-proxy.ts';
+import { sendRequest } from '../../runtime/http-request.ts';
 import { openWorld, startedWorld } from '../harness/open-world.ts';
 import { createRedisDatabase } from '../harness/redis.ts';
 import { chainConfig } from '../quotes/quote-world.ts';
@@ -16,6 +17,7 @@ import { comparable } from './truth.ts';
 const FOLLOWERS = 10;
 const ASKERS = 10;
 const BLOCK_PAUSE_MS = 100;
+const TIMEOUT_MS = 60_000;
 /** Of messages that end a block. */
 const [HONEST, LYING] = [600, 300];
 const PREFIX = 'pamm';
@@ -71,9 +73,10 @@ async function load(messages: number): Promise<readonly Claim[]> {
   const askers = Array.from({ length: ASKERS }, async (_, index) => {
     for (let turn = index; !end.signal.aborted; turn++) {
       const [api, pool] = [world.apis[turn % world.apis.length], names[turn % names.length] ?? ''];
-      const response = await fetch(`${api?.base}/${pool}/bid_ask?depth=true`);
-      const [hash, quote] = [response.headers.get('X-Block-Hash') as Hex, (await response.json()) as object];
-      if (response.status === 200) answered.push({ hash, pool, text: comparable(quote, true) });
+      const asked = { timeoutMs: TIMEOUT_MS };
+      const { status, headers, text } = await sendRequest(`${api?.base}/${pool}/bid_ask?depth=true`, asked);
+      const hash = headers['x-block-hash'] as Hex;
+      if (status === 200) answered.push({ hash, pool, text: comparable(JSON.parse(text), true) });
       // biome-ignore lint/plugin: the pace of requests.
       await sleep(10);
     }
