@@ -33,7 +33,16 @@ const TIMEOUT_MS = 300_000;
 const dispatcher = new Agent({ headersTimeout: TIMEOUT_MS, bodyTimeout: TIMEOUT_MS });
 
 /** What comes in one turn is sent as one batch, in which a read costs a tenth. Others may wait for what comes later. */
-const READS = new Set(['eth_call', 'eth_getBlockByNumber', 'eth_getTransactionByHash', 'eth_getTransactionReceipt']);
+const READS = new Set([
+  'eth_call',
+  'eth_getBlockByNumber',
+  'eth_getCode',
+  'eth_getStorageAt',
+  'eth_getTransactionByHash',
+  'eth_getTransactionCount',
+  'eth_getTransactionReceipt',
+  'eth_simulateV1',
+]);
 const MAX_READS = 200;
 /** Anvil takes twice as much. */
 const MAX_BATCH_LENGTH = 1_000_000;

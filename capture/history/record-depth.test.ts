@@ -125,8 +125,8 @@ test.each([
     expect(row).toMatchObject({ status: 'healthy', bid: String(sellX64), ask: String(buyX64) });
     expect(Number(row.block)).toBe(Number(await world.chain.client.getBlockNumber()));
     for (const { name, zeroForOne } of SIDES) {
-      const found: string[] = [];
-      for (const bps of DISTANCES) found.push(String(await depthByTrying(tried(pool), zeroForOne, bps)));
+      const depths = DISTANCES.map((bps) => depthByTrying(tried(pool), zeroForOne, bps));
+      const found = (await Promise.all(depths)).map(String);
       expect(row[name]).toEqual(found);
       expect(new Set(found).size).toBeGreaterThan(2);
     }
@@ -139,8 +139,7 @@ test('a stop loss ends the depth where it rejects, and what is left still fills'
   await index(pool, own.pairs[0]);
   await sample();
   const depths = ((await rowOf(pool)).bids ?? []).map(BigInt);
-  const found: bigint[] = [];
-  for (const bps of DISTANCES) found.push(await depthByTrying(tried(pool), true, bps));
+  const found = await Promise.all(DISTANCES.map((bps) => depthByTrying(tried(pool), true, bps)));
   expect(depths).toHaveLength(4);
   for (const [index, depth] of depths.entries()) {
     expect(depth).toBeGreaterThan(0n);

@@ -1,6 +1,6 @@
 import { InsufficientDepthError, quoteExactIn, quoteExactOut } from '../../client/math.ts';
 import type { Random } from '../../devnet/traffic/random.ts';
-import { postRoute } from '../route/route-app.ts';
+import { postRouteText } from '../route/route-app.ts';
 import type { FillWorld, MarketSide } from './fill-world.ts';
 import { below, resultOf } from './vectors.ts';
 
@@ -89,12 +89,13 @@ function randomAmount(random: Random, { levels }: MarketSide, exact: 'in' | 'out
 async function routeResult({ app }: FillWorld, { pool, side }: MarketSide, exact: 'in' | 'out', amount: bigint) {
   const { token0, token1 } = pool.served;
   const [tokenIn, tokenOut] = side === 'bids' ? [token0, token1] : [token1, token0];
-  const { status, body } = await postRoute(app, {
+  const asked = {
     tokenIn: tokenIn.address,
     tokenOut: tokenOut.address,
     poolAddress: pool.address,
     ...(exact === 'in' ? { amountIn: String(amount) } : { amountOut: String(amount) }),
-  });
+  };
+  const { status, body } = await postRouteText(app, JSON.stringify(asked));
   const plan = body as { amountIn: string; amountOut: string };
   if (status === 200) return exact === 'in' ? plan.amountOut : plan.amountIn;
   if (status === 422) return null;
