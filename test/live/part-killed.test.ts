@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
+import { toFunctionSelector } from 'viem';
 import { expect, inject, onTestFinished, test, vi } from 'vitest';
 import { LiveConfig } from '../../config/live-schema.ts';
 import { priceAround } from '../../devnet/live/live-market.fixture.ts';
-import type { ProxiedRequest } from '../../devnet/misbehaviour.ts';
 import { startRpcProxy } from '../../devnet/rpc-proxy.ts';
 import { startService } from '../../local/services/service-process.ts';
 import { PART_MS } from '../../quoting/parts/part-schedule.ts';
@@ -19,6 +19,7 @@ const MAX_MS = 10 * PART_MS;
 const PARTS_PER_BLOCK = 10;
 /** So many more show which of two processes reads. */
 const MORE_CALLS = 10;
+const CHAIN_ID_CALL = toFunctionSelector('getChainId()').slice(2);
 const SERVES = /^serves (\S+)$/m;
 
 const world = startedWorld(() => startPartWorld({ guards: ['none'], node: { form: 'payload' } }));
@@ -44,12 +45,10 @@ async function startProcess(prefix: string) {
   });
   onTestFinished(service.stop);
   const [, base = ''] = SERVES.exec(service.recentOutput()) ?? [];
-  const isOfPools = ({ params: [call] }: ProxiedRequest) =>
-    market.pools.some(({ address }) => JSON.stringify(call).includes(address.slice(2)));
   return {
     kill: service.kill,
-    /** Calls that show the part, and nothing else. */
-    calls: () => proxy.requests.filter((each) => each.params.includes('pending') && !isOfPools(each)).length,
+    /** Calls that show the part: they alone ask for the chain, too. */
+    calls: () => proxy.requests.filter(({ params: [call] }) => JSON.stringify(call).includes(CHAIN_ID_CALL)).length,
     /** Counts the parts up to that of all quotes; NaN while one is committed, or of no known part. */
     async quotedParts() {
       const all = await quotesOf(world, {}, batchesOf({ base }));
