@@ -80,17 +80,19 @@ export async function openPonder(
     timeoutMs,
   });
   const log = vi.fn();
+  const stops: (() => void)[] = [];
   const logger = { trace: nothing, debug: log, info: log, warn: log, error: log, child: () => logger };
   const common = {
     logger,
     metrics: { ponder_rpc_request_duration: metric, ponder_rpc_request_error_total: metric },
-    shutdown: { add: nothing },
+    shutdown: { add: (stop: () => void) => stops.push(stop) },
   };
   const { createRpc } = (await import(new URL('rpc/index.js', PONDER).href)) as { createRpc: (of: object) => Rpc };
   const chain = { ...ponderChains(chains, gateway.url).chain_1, name: 'one', finalityBlockCount: 30 };
   const rpc = createRpc({ common, chain });
   onTestFinished(async () => {
     await rpc.unsubscribe();
+    for (const stop of stops) stop();
     // Those of viem would dial again for ten seconds, in the stopped time of tests of other files as well.
     for (const url of chain.rpc ?? []) (await getWebSocketRpcClient(url)).close();
     gateway.close();
