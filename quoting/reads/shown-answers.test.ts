@@ -167,18 +167,23 @@ test('a quote that was skipped for want of gas is no answer', async () => {
   expect(known(viewOf(2n))).toEqual(NOTHING);
 });
 
-test('nodes that ignore the calls, or fail with them, are asked again after a while', async () => {
+test('nodes that ignore the calls, or fail with them, are asked again soon, once, and then after a while', async () => {
   const { show, clock } = openKnown();
-  await show(viewOf(2n), undefined, () => ({ success: true, data: '0x' }));
-  expect(await show(viewOf(3n))).toBe(0);
-  clock.ms = 10_000;
   const failing = () => {
     throw new RangeError('too large');
   };
-  await expect(show(viewOf(4n), undefined, failing)).rejects.toThrow('too large');
+  await expect(show(viewOf(2n), undefined, failing)).rejects.toThrow('too large');
+  expect(await show(viewOf(3n))).toBe(0);
+  clock.ms = 200;
+  await show(viewOf(4n), undefined, () => ({ success: true, data: '0x' }));
+  clock.ms = 10_199;
   expect(await show(viewOf(5n))).toBe(0);
-  clock.ms = 20_000;
+  clock.ms = 10_200;
   expect(await show(viewOf(6n))).toBe(POOLS.length);
+  // As a block is sealed, now and then.
+  await expect(show(viewOf(7n), undefined, failing)).rejects.toThrow('too large');
+  clock.ms = 10_400;
+  expect(await show(viewOf(8n))).toBe(POOLS.length);
 });
 
 test('pools that were not read for more than a block are not asked for', async () => {

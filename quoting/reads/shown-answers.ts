@@ -31,8 +31,11 @@ interface KnownAnswers extends AnsweredPool {
 /** For how many pools it is remembered what they answered: more than one call gives answers of. */
 const MAX_POOLS = 300;
 const MAX_VIEWS = 4;
-/** For so long no answers are read with parts after nodes refused or ignored the calls. */
-const PAUSED_MS = 10_000;
+/**
+ * For how long no answers are read with parts after nodes refused or ignored the calls so often in a row. The first
+ * time, it may be that a block was just sealed.
+ */
+const PAUSES_MS = [200, 10_000] as const;
 const NO_CALLS: FurtherCalls = { calls: [], code: new Map() };
 
 /**
@@ -50,6 +53,7 @@ export class ShownAnswers {
   readonly #unproven = new LRUCache<Address, true>({ max: MAX_POOLS });
   /** By the part that the call showed. */
   readonly #shown = new LRUCache<string, ReadonlyMap<Address, AnsweredPool>>({ max: MAX_VIEWS });
+  #failures = 0;
   #pausedUntil = Number.NEGATIVE_INFINITY;
   /** The call in flight. */
   #reading: Promise<unknown> = Promise.resolve();
@@ -100,13 +104,16 @@ export class ShownAnswers {
       const { pool } = known;
       if (answers) shown.set(pool.address, answers === known.answers ? known : { pool, answers });
     }
-    if (due.length > 0 && shown.size === 0) this.#pause();
+    if (shown.size > 0) this.#failures = 0;
+    else if (due.length > 0) this.#pause();
     const state = viewDigest(view);
     this.#shown.set(state, new Map([...(this.#shown.get(state) ?? []), ...shown]));
   }
 
   #pause(): void {
-    this.#pausedUntil = this.#now() + PAUSED_MS;
+    const [first, further] = PAUSES_MS;
+    this.#pausedUntil = this.#now() + (this.#failures === 0 ? first : further);
+    this.#failures += 1;
   }
 
   /** Whether calls of this process showed the part of a block; undefined at any other block. */
