@@ -14,7 +14,6 @@ import {
   chainOf,
   failed,
   muteRedials,
-  nothing,
   ok,
   openPonder,
   startNode,
@@ -68,19 +67,22 @@ test('each repair after the first one asks one node for all, in turn', async () 
 });
 
 test('logs of a block that no node has are given up within seconds, other requests are not', async () => {
-  let blockRequests = 0;
+  let [blockRequests, hasBlock] = [0, false];
   const url = await startNode(({ method }) => {
     if (method === 'eth_getBlockByNumber') blockRequests += 1;
+    if (hasBlock) return ok(blockOf(1));
     return failed({ code: -32_000, message: 'unknown block' });
   });
   const { rpc } = await openPonder([url]);
   const given = vi.fn();
   rpc.request({ method: 'eth_getLogs', params: [{ blockHash: pad('0x1') }] }).catch(() => given('logs'));
-  rpc.request({ method: 'eth_getBlockByNumber', params: ['0x1', true] }).catch(() => given('block'));
+  const block = rpc.request({ method: 'eth_getBlockByNumber', params: ['0x1', true] }).finally(() => given('block'));
   await vi.waitUntil(() => given.mock.calls.length > 0);
   const before = blockRequests;
   await vi.waitUntil(() => blockRequests > before);
   expect(given.mock.calls).toEqual([['logs']]);
+  hasBlock = true;
+  await block;
 });
 
 test('requests are as many as before when a node answers again that was silent', async () => {
@@ -166,17 +168,21 @@ test('the topics of logs that may be indexed are those of all contracts', async 
 });
 
 test('nobody else is answered, and no error names the URL of a node', async () => {
-  const { rpc, gateway, logged } = await openPonder([await startNode(() => ({ status: 500, body: 'no' }))]);
+  let isUp = false;
+  const url = await startNode(() => (isUp ? ok('0x1') : { status: 500, body: 'no' }));
+  const { rpc, gateway, logged } = await openPonder([url]);
   const { host } = new URL(gateway.url);
-  for (const url of [`ws://${host}/1/0`, `${gateway.url}/2/0`, `${gateway.url}/1/99`]) {
-    const socket = new WebSocket(url);
+  for (const other of [`ws://${host}/1/0`, `${gateway.url}/2/0`, `${gateway.url}/1/99`]) {
+    const socket = new WebSocket(other);
     await new Promise((resolve) => {
       socket.onclose = resolve;
     });
   }
-  rpc.request({ method: 'eth_chainId' }).catch(nothing);
+  const asked = rpc.request({ method: 'eth_chainId' });
   await vi.waitUntil(() => logged().length > 0);
   const [line] = logged();
   expect(String(line?.error)).toContain('gave no answer to eth_chainId');
   expect(String(line?.error)).not.toContain('a-key');
+  isUp = true;
+  expect(await asked).toBe('0x1');
 });
