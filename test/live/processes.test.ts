@@ -169,7 +169,7 @@ test('a client that resumes elsewhere, or on another basis, keeps no live price 
   }
 });
 
-test('when processes that read for all are killed, the others quote a part of after that within 400 ms', {
+test('when processes that read for all are killed, the others quote a part of after that within 800 ms', {
   timeout: 120_000,
 }, async () => {
   const partsPerBlock = 20;
@@ -241,7 +241,8 @@ test('when processes that read for all are killed, the others quote a part of af
   // One reads which part it is, and the same or another one reads the pools.
   const [first, second, last] = apis.toSorted((one, other) => (made.get(other) ?? 0) - (made.get(one) ?? 0));
   if (!first || !second || !last) throw new Error('no process');
-  expect(await partsUntilQuoted(first, [second, last])).toBeLessThanOrEqual(4);
+  // Two to four where the machine has nothing else to do. A claim of a dead process that holds would take 20.
+  expect(await partsUntilQuoted(first, [second, last])).toBeLessThanOrEqual(8);
   for (const _ of [1, 2]) await showPart([second, last]);
-  expect(await partsUntilQuoted(second, [last])).toBeLessThanOrEqual(4);
+  expect(await partsUntilQuoted(second, [last])).toBeLessThanOrEqual(8);
 });
