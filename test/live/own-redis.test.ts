@@ -6,6 +6,9 @@ import { newUuid } from '../pamm/sample-updates.ts';
 import type { StreamApi } from '../stream/stream-api.ts';
 import { kindsOf, startOwnWorld } from './own-world.ts';
 
+/** A pool whose price no override seems to touch is read every 30 s. */
+const WAIT = { timeout: 60_000, interval: 20 };
+
 /* How published updates get from the processes that take them to the one that makes quotes of them. */
 
 test('one process reads the updates for all; another one takes over', async () => {
@@ -21,7 +24,7 @@ test('one process reads the updates for all; another one takes over', async () =
     }
   };
   const untilLive = async (api: StreamApi) =>
-    expect.poll(async () => kindsOf(await own.batch(api))).toEqual(['live', 'live']);
+    expect.poll(async () => kindsOf(await own.batch(api)), WAIT).toEqual(['live', 'live']);
   await updateAll(200n);
   for (const api of [...others, own.quotes]) await untilLive(api);
   await expect.poll(own.readers).toBe(1);
@@ -42,11 +45,10 @@ test('what the last reader made of updates holds on in the next one, until these
   onTestFinished(() => next.stop());
   const updateOf = async ({ maker }: LivePool, hundredths: bigint) =>
     own.sendUpdate(key, await maker.sign(builder.block(), priceAround(hundredths)));
-  const wait = { interval: 20 };
   const kinds = async () => kindsOf(await own.batch(next));
   const bid = async () => (await own.batch(next)).results.map((result) => 'quote' in result && result.quote.bidAdj)[0];
-  const untilReaders = (count: number) => expect.poll(own.readers, wait).toBe(count);
-  const until = (wanted: readonly string[]) => expect.poll(kinds, wait).toEqual(wanted);
+  const untilReaders = (count: number) => expect.poll(own.readers, WAIT).toBe(count);
+  const until = (wanted: readonly string[]) => expect.poll(kinds, WAIT).toEqual(wanted);
   const [first, second] = [await updateOf(one, 200n), await updateOf(two, 200n)];
   await until(['live', 'live']);
   await Promise.all([own.stopQuotes(), untilReaders(0)]);
@@ -54,7 +56,7 @@ test('what the last reader made of updates holds on in the next one, until these
   expect(await kinds()).toEqual(['live', 'live']);
   const before = await bid();
   const third = await updateOf(one, 203n);
-  await expect.poll(bid, wait).not.toBe(before);
+  await expect.poll(bid, WAIT).not.toBe(before);
   // This process never saw the other update.
   expect(await kinds()).toEqual(['live', 'live']);
   await own.send({ ...second, tx: '0x', seq: second.seq + 1 });
