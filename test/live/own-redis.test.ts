@@ -4,10 +4,11 @@ import type { LivePool } from '../../devnet/live/live-pools.ts';
 import { ownUpdatesChannel } from '../../quoting/live/own-update.ts';
 import { newUuid } from '../pamm/sample-updates.ts';
 import type { StreamApi } from '../stream/stream-api.ts';
-import { kindsOf, startOwnWorld } from './own-world.ts';
+import { kindsOf, type Sent, startOwnWorld } from './own-world.ts';
 
-/** A pool whose price no override seems to touch is read every 30 s. */
-const WAIT = { timeout: 60_000, interval: 20 };
+const WAIT = { interval: 20 };
+/** On a busy machine another process may have become the reader, which never saw what was sent before. */
+const SEND_AGAIN = { interval: 1_000 };
 
 /* How published updates get from the processes that take them to the one that makes quotes of them. */
 
@@ -23,16 +24,19 @@ test('one process reads the updates for all; another one takes over', async () =
       await own.sendUpdate(key, await maker.sign(builder.block(), priceAround(hundredths)));
     }
   };
-  const untilLive = async (api: StreamApi) =>
-    expect.poll(async () => kindsOf(await own.batch(api)), WAIT).toEqual(['live', 'live']);
-  await updateAll(200n);
-  for (const api of [...others, own.quotes]) await untilLive(api);
+  const untilLive = async (api: StreamApi, hundredths: bigint) => {
+    const kinds = async () => {
+      await updateAll(hundredths);
+      return kindsOf(await own.batch(api));
+    };
+    await expect.poll(kinds, SEND_AGAIN).toEqual(['live', 'live']);
+  };
+  for (const api of [...others, own.quotes]) await untilLive(api, 200n);
   await expect.poll(own.readers).toBe(1);
   await Promise.all([own.stopQuotes(), expect.poll(own.readers, { interval: 20 }).toBe(0)]);
   await expect.poll(own.readers).toBe(1);
   await builder.buildBlock();
-  await updateAll(201n);
-  for (const api of others) await untilLive(api);
+  for (const api of others) await untilLive(api, 201n);
 });
 
 test('what the last reader made of updates holds on in the next one, until these are cancelled there', async () => {
@@ -49,8 +53,18 @@ test('what the last reader made of updates holds on in the next one, until these
   const bid = async () => (await own.batch(next)).results.map((result) => 'quote' in result && result.quote.bidAdj)[0];
   const untilReaders = (count: number) => expect.poll(own.readers, WAIT).toBe(count);
   const until = (wanted: readonly string[]) => expect.poll(kinds, WAIT).toEqual(wanted);
-  const [first, second] = [await updateOf(one, 200n), await updateOf(two, 200n)];
-  await until(['live', 'live']);
+  let [first, second] = [await updateOf(one, 200n), await updateOf(two, 200n)];
+  const again = async (sent: Sent) => {
+    const newer = { ...sent, seq: sent.seq + 1 };
+    await own.send(newer);
+    return newer;
+  };
+  const kindsOfRepeated = async () => {
+    const found = await kinds();
+    if (found.includes('committed')) [first, second] = [await again(first), await again(second)];
+    return found;
+  };
+  await expect.poll(kindsOfRepeated, SEND_AGAIN).toEqual(['live', 'live']);
   await Promise.all([own.stopQuotes(), untilReaders(0)]);
   await untilReaders(1);
   expect(await kinds()).toEqual(['live', 'live']);
