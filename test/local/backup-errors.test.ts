@@ -27,6 +27,15 @@ async function curatedDatabase(): Promise<string> {
   return database;
 }
 
+/** Whether bytes are a file of this content, checksum included: bits between two blocks of it mean nothing. */
+function isUnpacked(bytes: Uint8Array, content: Buffer): boolean {
+  try {
+    return gunzipSync(bytes).equals(content);
+  } catch {
+    return false;
+  }
+}
+
 /** Files by name that are no whole backup, or one of a newer release. */
 function wrongBackups(packed: Buffer): Readonly<Record<string, Uint8Array>> {
   const text = gunzipSync(packed).toString();
@@ -74,7 +83,9 @@ describe('what cannot be backed up or restored is one line, and nothing is chang
     for (let part = 1; part <= DAMAGED_PLACES; part += 1) {
       const place = Math.floor((packed.length * part) / (DAMAGED_PLACES + 1));
       const damaged = join(folder.path, 'byte');
-      await writeFile(damaged, packed.with(place, (packed[place] ?? 0) ^ 1));
+      const bytes = packed.with(place, (packed[place] ?? 0) ^ 1);
+      if (isUnpacked(bytes, gunzipSync(packed))) continue;
+      await writeFile(damaged, bytes);
       const line = lineOf('restore', await run('restore', [damaged], { DATABASE_URL: target }));
       expect(line, String(place)).toMatch(
         /byte (is not a whole backup \(Z_(DATA|BUF)_ERROR\)|is not a backup of this service)$/,
