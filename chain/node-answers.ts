@@ -14,7 +14,7 @@ export const BlockAnswer = z
   .object({ number: quantity, hash: HexBytes32, timestamp: quantity, parentHash: HexBytes32 })
   .transform(({ parentHash, ...block }): BlockHeader => ({ ...block, parents: [parentHash] }));
 
-/** @throws ZodError when it is none */
+/** Reads a block as a node gives it. @throws ZodError for anything else */
 export const readBlock = (result: unknown): BlockHeader => BlockAnswer.parse(result);
 
 export const HexData = z

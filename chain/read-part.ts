@@ -16,6 +16,9 @@ export interface FurtherCalls {
   readonly code: CodeOverrides;
 }
 
+/** None. */
+export const NO_CALLS: FurtherCalls = { calls: [], code: new Map() };
+
 /** The part that a call showed, and the results of the further calls. */
 export interface ShownPartAnd {
   readonly view: PartView;
@@ -28,7 +31,7 @@ export interface ShownPartAnd {
  * @throws RpcFailure when no node gave it
  */
 export const readPart = async (target: MulticallTarget, signal: AbortSignal): Promise<PartView> =>
-  (await readPartAnd(target, { calls: [], code: new Map() }, signal)).view;
+  (await readPartAnd(target, NO_CALLS, signal)).view;
 
 /**
  * Reads which part the nodes are at, and what further calls give there, by one call.

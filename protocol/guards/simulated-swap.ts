@@ -2,9 +2,8 @@ import type { Address, Hex } from 'viem';
 import { type BoundedCall, CALLER, type CallResult } from '../bounded-calls/bounded-calls.ts';
 import type { PoolSide } from '../curve.ts';
 
-/** A swap that was simulated at a block. */
+/** Calldata and result of a swap that was simulated at a block. */
 export interface SimulatedSwap {
-  readonly pool: Address;
   readonly data: Hex;
   readonly result: CallResult;
 }

@@ -59,7 +59,7 @@ export function digestCall(answered: AnsweredPool): ContractCall {
   return { target: TARGET, data: `${digestOf(answered)}${digested.map(pack).join('')}`, gas: likelyGas };
 }
 
-function callsOf({ pool, answers: { watched } }: AnsweredPool) {
+const callsOf = perObject(({ pool, answers: { watched } }: AnsweredPool) => {
   const [storage, quote] = [storageCall(pool), quoteCall(pool)];
   const guards = [...stopLossCalls(pool), ...(velocityCalls(pool) ?? [])];
   const others = otherCalls(pool, watched).filter((call) => !isOwnCode(pool, call));
@@ -72,7 +72,7 @@ function callsOf({ pool, answers: { watched } }: AnsweredPool) {
   ];
   const gas = [storage, quote, ...guards, ...others.map(({ likelyGas }) => ({ gas: likelyGas || CODE_HASH_GAS }))];
   return { digested, likelyGas: gas.reduce((sum, each) => sum + each.gas, 0) };
-}
+});
 
 const otherCalls = (pool: ServedPool, watched: Watched | undefined): BoundedCall[] =>
   priceCalls(pool, watched).slice(1);
@@ -94,7 +94,8 @@ export function readOthers(answered: AnsweredPool, { success, data }: CallResult
   const [storage, quote, ...rest] = results;
   if (!quote || wasQuoteSkipped(quote)) return undefined;
   const stopLoss = rest.splice(0, stopLossCalls(pool).length);
-  const velocity = velocityCalls(pool) && rest.splice(0, velocityCalls(pool)?.length);
+  const velocityCount = velocityCalls(pool)?.length;
+  const velocity = velocityCount === undefined ? undefined : rest.splice(0, velocityCount);
   const { watched } = answers;
   const others = otherCalls(pool, watched).map((call, index) =>
     isOwnCode(pool, call) ? answers.others[index] : rest.shift(),

@@ -7,7 +7,7 @@ import type { BoundedCall, CallResult } from '../../protocol/bounded-calls/bound
 import type { PoolSide } from '../../protocol/curve.ts';
 import type { ExecutableLevels, TradingSides } from '../../protocol/depth.ts';
 import { agreedLevels, type ConfirmedSide, cautiousClaim, confirmClaim } from '../../protocol/guards/side-claim.ts';
-import { type SimulatedSwap, simulatedSwap } from '../../protocol/guards/simulated-swap.ts';
+import { simulatedSwap } from '../../protocol/guards/simulated-swap.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { stopLossCalls } from '../calls/pool-calls.ts';
 import type { SnapshotError } from '../snapshot-error.ts';
@@ -52,9 +52,11 @@ export class GuardProber {
    */
   async evaluate(context: ReadContext, pools: readonly GuardedCurve[]): Promise<(TradingSides | SnapshotError)[]> {
     const claims = await this.#claims(context, pools);
-    const swaps = pools.flatMap(({ pool }, index) => claimSwaps(pool.address, claims[index] ?? null));
-    const known = pools.flatMap(({ simulated = [] }) => simulated);
-    const results = await this.#simulate(context, swaps, known);
+    const swaps = pools.map(({ pool }, index) => claimSwaps(pool.address, claims[index] ?? null));
+    const known = pools.flatMap(({ simulated = [] }, index) =>
+      (swaps[index] ?? []).map(({ data }) => simulated.find((each) => each.data === data)?.result),
+    );
+    const results = await this.#simulate(context, swaps.flat(), known);
     const confirmed = claims.map((claim) =>
       claim?.sides.map((side) => confirmClaim(side, results.splice(0, side.inputs.length))),
     );
@@ -109,17 +111,16 @@ export class GuardProber {
   /**
    * Simulates swaps in order. A swap for which the node has too little gas fails without data.
    *
-   * @param known those that need not be simulated again
+   * @param known the results of those that need not be simulated again, at the same places
    */
   async #simulate(
     context: ReadContext,
     swaps: readonly BoundedCall[],
-    known: readonly SimulatedSwap[] = [],
+    known: readonly (CallResult | undefined)[] = [],
   ): Promise<CallResult[]> {
-    const before = swaps.map((swap) => known.find((each) => each.pool === swap.target && each.data === swap.data));
-    const groups = swaps.filter((_, index) => !before[index]).map((swap) => [swap]);
+    const groups = swaps.filter((_, index) => !known[index]).map((swap) => [swap]);
     const { answers } = await boundedCalls(this.#deps.target, context, groups);
-    const results = before.map((each) => each?.result ?? answers.shift()?.results[0] ?? SILENCE);
+    const results = swaps.map((_, index) => known[index] ?? answers.shift()?.results[0] ?? SILENCE);
     for (const [index, { target }] of swaps.entries()) this.#deps.logUnknown(target, results[index]);
     return results;
   }

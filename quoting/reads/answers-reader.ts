@@ -4,6 +4,7 @@ import { feeCalls, readFees } from '../../chain/part-view.ts';
 import { timeIn } from '../../chain/pending-state.ts';
 import type { BlockRef, ReadContext } from '../../chain/read-context.ts';
 import { isRefusal, lacksOverrides } from '../../chain/rpc-failure.ts';
+import type { BoundedCall } from '../../protocol/bounded-calls/bounded-calls.ts';
 import type { SimulatedSwap } from '../../protocol/guards/simulated-swap.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { OutageLog } from '../../runtime/outage-log.ts';
@@ -71,26 +72,27 @@ export class AnswersReader {
     const unread = pools.filter((_, index) => !shown[index]);
     const calls = pools.map((pool, index) => (shown[index] ? [priceCall(pool)] : priceCalls(pool, watched[index])));
     // They are simulated once prices are known unless they are these.
-    const swaps = pools.flatMap((pool, index) => {
+    const swaps = pools.map((pool, index) => {
       const others = shown[index];
       return others ? expectedSwaps(pool, others, found[index], timeIn(context.block)) : [];
     });
     const [states, { answers }, committedQuotes] = await Promise.all([
       this.#readStates(context, unread),
-      boundedCalls(target, context, [...calls, ...swaps.map((swap) => [swap])]).catch((error) =>
+      boundedCalls(target, context, [...calls, ...swaps.flat().map((swap) => [swap])]).catch((error) =>
         this.#withoutPrices(context, pools, error),
       ),
       this.#committedQuotes.quotes(context, pools, (at, of) => this.#readStates(at, of)),
     ]);
     const others = await Promise.all(pools.map((pool, index) => (shown[index] ? part?.others(pool) : undefined)));
-    const simulated = swaps.flatMap(({ target: pool, data }, index): SimulatedSwap[] => {
-      const [result] = answers[pools.length + index]?.results ?? [];
-      return result ? [{ pool, data, result: { success: result.success, data: result.data } }] : [];
-    });
-    const read = pools.map(({ address }, index): PoolAnswers => {
+    const simulated = answers.slice(pools.length).values();
+    const simulatedOf = ({ data }: BoundedCall): SimulatedSwap[] => {
+      const [result] = simulated.next().value?.results ?? [];
+      return result ? [{ data, result: { success: result.success, data: result.data } }] : [];
+    };
+    const read = pools.map((_, index): PoolAnswers => {
       const prices = answers[index]?.results;
       const known = others[index];
-      if (known) return { ...withPrices(known, prices), simulated: simulated.filter(({ pool }) => pool === address) };
+      if (known) return { ...withPrices(known, prices), simulated: swaps[index]?.flatMap(simulatedOf) };
       return { ...states.shift(), prices, watched: watched[index], committedQuote: committedQuotes[index] };
     });
     const transfers = await prover.prove(context, pools, read);

@@ -4,7 +4,7 @@ import { packCalls } from '../../chain/multicall.ts';
 import { digestOf as viewDigest } from '../../chain/pending-part.ts';
 import type { PartView, PendingState, TargetBlock } from '../../chain/pending-state.ts';
 import type { BlockRef } from '../../chain/read-context.ts';
-import type { FurtherCalls, ShownPartAnd } from '../../chain/read-part.ts';
+import { type FurtherCalls, NO_CALLS, type ShownPartAnd } from '../../chain/read-part.ts';
 import type { CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
 import { maxBigint } from '../../protocol/fixed-point.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -36,7 +36,6 @@ const MAX_VIEWS = 4;
  * time, it may be that a block was just sealed.
  */
 const PAUSES_MS = [200, 10_000] as const;
-const NO_CALLS: FurtherCalls = { calls: [], code: new Map() };
 
 /**
  * What pools answer after a part, as the call that shows it also shows: of pools that were read after an earlier part,
@@ -121,7 +120,7 @@ export class ShownAnswers {
     return pending?.part && this.#shown.has(pending.digest);
   }
 
-  /** What a pool answers at a block; undefined where its prices have to be read at least. */
+  /** All that a pool answers at a block; undefined where at least its prices have to be read. */
   at(block: BlockRef, pool: ServedPool): PoolAnswers | undefined {
     const known = this.#known.get(pool.address);
     const shown = this.#find(block, pool);
