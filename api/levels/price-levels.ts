@@ -126,7 +126,7 @@ export class PriceLevels {
     return publicFrame(await asked.read(() => this.#feedOf(query, false)));
   }
 
-  /** How many clients subscribe to its frames here: who asks for one does not. */
+  /** How many clients subscribe to its frames here: single requests do not count. */
   get readers(): number {
     const asked = this.#asked.values().filter(({ isReading }) => isReading);
     return this.#deps.feeds.readersOf(['levels', this.#deps.chain.chainId]) - [...asked].length;

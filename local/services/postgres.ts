@@ -17,7 +17,7 @@ export interface PostgresOptions {
   readonly durable?: boolean;
   /** Keeps its data there, safe from a power cut, too. */
   readonly kept?: Kept | undefined;
-  /** Folder for temporary data, if it may be used; default: the usual one. */
+  /** Where to make the folder of temporary data, unless Postgres cannot run there; default: the usual place. */
   readonly parent?: string;
 }
 

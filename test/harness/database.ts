@@ -5,7 +5,7 @@ import { migrate } from '../../db/migrate.ts';
 
 /** What {@link createMigratedDatabase} copies: no session may use it. */
 const MIGRATED = 'migrated';
-/** Its files are copied, where the default writes each page to the log, too, at twice the cost. */
+/** Copies the template's files. The default also writes each page to the write-ahead log, at twice the cost. */
 const COPIED = 'STRATEGY FILE_COPY';
 /** SQLSTATE. Postgres waits five seconds for sessions to end before it says so. */
 const OBJECT_IN_USE = '55006';

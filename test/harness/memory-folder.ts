@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 
 const FOLDER = '/dev/shm';
 const GIB = 2 ** 30;
-/** What a whole run may take of it, and with its processes of the machine. */
+/** Free memory that a whole run may need: in the folder, and in all, with its processes. */
 const ROOM = { folder: 4 * GIB, memory: 8 * GIB };
 
 /**
  * Where tests keep the data of Postgres: in memory, where making a database costs a fifth of what it costs on a disk.
- * The usual temporary folder where `TMPDIR` names one, where memory is short, and where there is none of Linux.
+ * The usual temporary folder where `TMPDIR` names one, where memory is short, and on other systems than Linux.
  */
 export function memoryFolder(): string {
   return process.env.TMPDIR === undefined && isOfMemory(readMounts()) && hasRoom() ? FOLDER : tmpdir();
