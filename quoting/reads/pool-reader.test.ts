@@ -19,9 +19,9 @@ type End = RpcFailure | ((signal: AbortSignal | undefined) => Promise<unknown>);
 
 /**
  * A chain of two nodes, of which the first one gives these heads, the last one again and again,
- * and reads that end as `ends` says, else well.
+ * and reads that end as `ends` says, else well. Of depth, nodes refuse the first `refusedDepths` reads.
  */
-async function openWorld(ends: readonly End[], given = [head(5)]) {
+async function openWorld(ends: readonly End[], given = [head(5)], refusedDepths = 0) {
   const endpoints = ['a', 'b'].map(
     (name) => new RpcEndpoint(`http://${name}`, { timeoutMs: 10, count: () => undefined }),
   );
@@ -35,6 +35,7 @@ async function openWorld(ends: readonly End[], given = [head(5)]) {
   const clocks = { now: () => 0, wallClock: () => 0 };
   const heads = new HeadTracker<ReportedHead>(source, { blockTimeMs: 12_000, minRefreshMs: 500, ...clocks });
   const left = [...ends];
+  const depths = { refused: 0 };
   const reader = new PoolReader({
     target: { rpc: { endpoints } as never },
     answers: {
@@ -46,7 +47,14 @@ async function openWorld(ends: readonly End[], given = [head(5)]) {
       },
     },
     decode: ({ pool: of }, block) => pricedAt(7n, of, block),
-    sides: { read: () => Promise.reject(behind), curve: async () => null },
+    sides: {
+      read: async () => {
+        if (depths.refused === refusedDepths) return { bids: [], asks: [], curve: undefined };
+        depths.refused += 1;
+        throw behind;
+      },
+      curve: async () => null,
+    },
     heads,
     readTimeoutMs: 1_000,
     logger: { warn: () => undefined },
@@ -54,7 +62,11 @@ async function openWorld(ends: readonly End[], given = [head(5)]) {
     wallClock: () => 0,
   });
   const read = async () => reader.prices(await heads.head(), { pool });
-  return { a, heads, left, polls, read };
+  const readDepth = async () => {
+    const at = await heads.head();
+    return reader.depth(at, await reader.prices(at, { pool }));
+  };
+  return { a, depths, heads, left, polls, read, readDepth };
 }
 
 test('the node that has the head is not paused because another one, which is behind, refuses it', async () => {
@@ -88,6 +100,15 @@ test('a read ends where nodes refuse block after block, and where they refuse on
   stuck.left.push(behind, behind, behind);
   await expect(stuck.read()).rejects.toBe(behind);
   expect(stuck.left).toHaveLength(1);
+});
+
+test('depth follows the chain as far as prices do, and is of the block of its prices', async () => {
+  const heads = [5, 6, 7, 8, 9].map((number) => head(number));
+  const { readDepth } = await openWorld([], heads, 3);
+  expect((await readDepth()).block.number).toBe(8n);
+  const replaced = await openWorld([], heads, 9);
+  await expect(replaced.readDepth()).rejects.toBe(behind);
+  expect(replaced.depths.refused).toBe(4);
 });
 
 test('a process that stood still takes what nodes answered meanwhile, however long that was', async () => {

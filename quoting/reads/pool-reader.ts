@@ -81,19 +81,19 @@ export class PoolReader {
   readonly #ownPrices = batched((head: HeadContext, reads: readonly PoolRead[]) => this.#readPrices(head, reads));
 
   /**
-   * Reads the depth of a pool whose prices are read at the head. If nodes now refuse that block, reads both once more
-   * at the next head. Throws as {@link prices}.
+   * Reads the depth of a pool whose prices are read at the head. If nodes now refuse that block, reads both again at
+   * the next one, as {@link prices} does. Throws as that.
    */
-  async depth(head: HeadContext, prices: PriceSnapshot): Promise<DepthSnapshot> {
-    try {
-      return withDepth(prices, await this.#deps.sides.read(atBlockOf(prices, head), prices));
-    } catch (error) {
-      if (head.block.pending) throw error;
-      const next = await this.#headAfter(head, error);
-      const isSame = stateOf(next.block) === stateOf(prices.block);
-      const newer = isSame ? prices : await this.prices(next, { pool: prices.pool, before: prices });
-      return withDepth(newer, await this.#deps.sides.read(atBlockOf(newer, next), newer));
-    }
+  depth(head: HeadContext, prices: PriceSnapshot): Promise<DepthSnapshot> {
+    let newest = prices;
+    return this.#following(
+      head,
+      async (at) => withDepth(newest, await this.#deps.sides.read(atBlockOf(newest, at), newest)),
+      async (next) => {
+        if (stateOf(next.block) !== stateOf(newest.block))
+          newest = await this.prices(next, { pool: newest.pool, before: newest });
+      },
+    );
   }
 
   /**
@@ -104,21 +104,32 @@ export class PoolReader {
     return this.#deps.sides.curve(atBlockOf(prices, head), prices);
   }
 
+  #readPrices(head: HeadContext, reads: readonly PoolRead[]): Promise<Outcomes<PriceSnapshot>> {
+    return this.#following(head, (at) => this.#readPricesAt(at, reads));
+  }
+
   /**
    * Reads at the head. If nodes refuse its block, reads at the next one, which another node may report: once more at
    * the same block, and at up to three others, as in a reorganisation.
+   *
+   * @param prepare reads first what the read needs of a next head
    */
-  async #readPrices(head: HeadContext, reads: readonly PoolRead[]): Promise<Outcomes<PriceSnapshot>> {
+  async #following<T>(
+    head: HeadContext,
+    read: (at: HeadContext) => Promise<T>,
+    prepare?: (next: HeadContext) => Promise<void>,
+  ): Promise<T> {
     let at = head;
     for (let refusals = 1; ; refusals += 1) {
       try {
-        return await this.#readPricesAt(at, reads);
+        return await read(at);
       } catch (error) {
         if (at.block.pending || refusals === MAX_REFUSALS) throw error;
         const next = await this.#headAfter(at, error);
         if (refusals > 1 && next.block.hash === at.block.hash) throw error;
         at = next;
       }
+      await prepare?.(at);
     }
   }
 
