@@ -1,3 +1,4 @@
+import type { Address } from 'viem';
 import { afterEach, expect, test } from 'vitest';
 import { type PartSockets, startPartSockets } from '../../devnet/parts/part-sockets.ts';
 import { createLogger } from '../../runtime/logger.ts';
@@ -11,16 +12,16 @@ afterEach(async () => {
 
 const part = { number: 10n, timeSecs: 1_020n, parentHash: '0x09', index: 3, transactions: [] } as const;
 const block = { number: '0xa', hash: '0xab', parentHash: '0x09', transactions: ['0x01'] } as const;
-const ACCOUNT = '0x0000000000000000000000000000000000000001';
+const ACCOUNT: Address = '0x0000000000000000000000000000000000000001';
 
 /** What a socket over these tells, in order. */
-function follow(server: PartSockets) {
+function follow(server: PartSockets, loggingAccounts = async () => [ACCOUNT]) {
   const told: (PushedPart | 'log' | undefined)[] = [];
   const close = openPartSocket({
     url: server.wsUrl,
     onPart: (each) => told.push(each),
     onLog: () => told.push('log'),
-    loggingAccounts: async () => [ACCOUNT],
+    loggingAccounts,
     logger: createLogger('test', 'silent'),
   });
   stops.push(close, server.stop);
@@ -79,4 +80,23 @@ test('where a node pushes no parts, heads and logs come', async () => {
   server.showLog({ address: ACCOUNT, topics: [] });
   server.showHead(block);
   await expect.poll(() => told).toEqual(['log', { blockNumber: 10n, index: null, isUnchanged: false }]);
+});
+
+test('logs are subscribed to once contracts are known, by the head that comes then', async () => {
+  const server = await startPartSockets(1, 'logs');
+  const asked = { times: 0 };
+  const told = follow(server, async () => {
+    asked.times += 1;
+    if (asked.times === 1) throw new Error('pools are not known');
+    return asked.times === 2 ? [] : [ACCOUNT];
+  });
+  await expect.poll(() => server.count('newHeads')).toBe(1);
+  for (const heads of [1, 2]) {
+    server.showHead(block);
+    await expect.poll(() => [told.length, asked.times]).toEqual([heads, heads + 1]);
+  }
+  await expect.poll(() => server.count('pendingLogs')).toBe(1);
+  server.showHead(block);
+  await expect.poll(() => told.length).toBe(3);
+  expect([asked.times, server.count('pendingLogs')]).toEqual([3, 1]);
 });

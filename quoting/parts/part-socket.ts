@@ -36,6 +36,8 @@ const Log = z.object({ address: z.string(), topics: z.array(z.string()) });
 export function openPartSocket(options: PartSocketOptions): () => void {
   const { url, onPart, onLog, loggingAccounts, logger } = options;
   let last: PartMessage | undefined;
+  /** Where heads are followed, whether logs are too, or the contracts are just asked for. */
+  let hasLogs = true;
   const subscribe = (id: number, ...params: readonly unknown[]) => {
     if (socket.isOpen) socket.send(JSON.stringify({ jsonrpc: '2.0', id, method: 'eth_subscribe', params }));
   };
@@ -44,6 +46,17 @@ export function openPartSocket(options: PartSocketOptions): () => void {
     const message = readPartMessage(result, last);
     onPart(message && pushedPart(last, message));
     last = message;
+    if (!hasLogs) subscribeLogs();
+  };
+  const subscribeLogs = () => {
+    hasLogs = true;
+    loggingAccounts()
+      .catch(() => [])
+      .then((address) => {
+        if (address.length > 0) subscribe(PARTS_ID + 2, 'pendingLogs', { address });
+        // The next head asks again. Meanwhile parts are polled.
+        else hasLogs = false;
+      });
   };
   const socket = new LiveSocket({
     url,
@@ -53,6 +66,7 @@ export function openPartSocket(options: PartSocketOptions): () => void {
     logger: logger.child({ host: new URL(url).host }),
     onOpen() {
       last = undefined;
+      hasLogs = true;
       subscribe(PARTS_ID, 'newFlashblocks');
     },
     onMessage(data) {
@@ -61,11 +75,7 @@ export function openPartSocket(options: PartSocketOptions): () => void {
       if (pushed) return push(pushed.params.result);
       if (!Refusal.safeParse(message).success) return;
       subscribe(PARTS_ID + 1, 'newHeads');
-      // While pools are not known, parts are polled.
-      loggingAccounts().then(
-        (address) => address.length > 0 && subscribe(PARTS_ID + 2, 'pendingLogs', { address }),
-        () => undefined,
-      );
+      subscribeLogs();
     },
   });
   return () => socket.close();
