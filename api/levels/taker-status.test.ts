@@ -31,7 +31,7 @@ async function statusOf(isLate: boolean, current: BlockRef | null = block, isPas
       return { block };
     },
   };
-  const pamm = { kind: 'bsc', builders: [{ id: 'one' }, { id: 'two' }] };
+  const pamm = { kind: 'bsc', builders: [{ id: 'one' }, { id: 'two' }, { id: 'one' }] };
   const chain = { chainId: 7, blockTimeMs: 12_000, heads, pamm, live: { sources: [] } };
   const takers = { chain, levels: { readers: 5 }, overrides: { readers: 2 }, now: () => 0 };
   const answer = new TakerCalls(takers as unknown as TakersChain, {

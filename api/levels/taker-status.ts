@@ -35,7 +35,8 @@ export function takerStatus(
     quotes: venues.length,
     liveQuotes: venues.length,
     overlaySlots: new Set(slots).size,
-    builders: pamm?.builders.map(({ id }) => id) ?? [],
+    // Regions of one builder share its name.
+    builders: [...new Set(pamm?.builders.map(({ id }) => id))],
     pendingBundles: 0,
     maxQuoteAgeMs: live ? liveMaxAgeMs(live, blockTimeMs) : 0,
     quoteStreamSubscribers: overrides,
