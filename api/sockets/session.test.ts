@@ -20,7 +20,7 @@ class FakeSocket extends EventEmitter {
 }
 
 /** A session whose answers come when the test says so. */
-function open(session: Partial<Session> = {}) {
+function open(session: Partial<Session> = {}, now = () => 0) {
   const socket = new FakeSocket();
   const asked: string[] = [];
   const waiting: (() => void)[] = [];
@@ -33,7 +33,7 @@ function open(session: Partial<Session> = {}) {
   const closed = vi.fn();
   const refuse: Session['refuse'] = ({ status }) => `${status}`;
   const end = (reason: string) => void ended.push(reason);
-  const stop = runSession({ socket, now: () => 0 } as unknown as OpenSocket, {
+  const stop = runSession({ socket, now } as unknown as OpenSocket, {
     answer,
     refuse,
     end,
@@ -87,4 +87,20 @@ test('of a second, ten messages are answered, others are refused, and a flood en
   expect(ended).toEqual(['limits']);
   stop('shutdown');
   expect(ended).toEqual(['limits', 'shutdown']);
+});
+
+test('while an answer takes long, 50 messages wait for it, however long that is; further ones are refused', async () => {
+  const clock = { now: 0 };
+  const { socket, asked, ended, finish } = open({}, () => clock.now);
+  for (let second = 0; second < 10; second += 1) {
+    for (let count = 0; count < 10; count += 1) socket.say('a');
+    clock.now += 1_000;
+    await nextTurn();
+  }
+  expect([asked.length, socket.sent.length, ended]).toEqual([1, 50, []]);
+  for (let count = 0; count < 50; count += 1) await finish();
+  expect(asked).toHaveLength(50);
+  socket.say('b');
+  await nextTurn();
+  expect(asked.at(-1)).toBe('b');
 });

@@ -12,6 +12,9 @@ const BYTES_PER_SEC = MAX_MESSAGE_BYTES;
 const REFUSALS_PER_SEC = 100;
 const BYTES_PER_REFUSAL = MAX_MESSAGE_BYTES / 10;
 
+/** Most operations that wait for the responses to earlier ones. */
+const MAX_WAITING = 50;
+
 /** The response to a message, and what follows it. */
 export interface Answer {
   /** Null: there is none. */
@@ -43,9 +46,11 @@ export function runSession({ socket, now }: OpenSocket, session: Session): Conne
   const useOperations = windowLimit(OPERATIONS_PER_SEC, 1, now);
   const useBytes = windowLimit(BYTES_PER_SEC, 1, now);
   const useRefusals = windowLimit(REFUSALS_PER_SEC, 1, now);
+  let waiting = 0;
   const isOpen = () => socket.readyState === socket.OPEN;
   const answer = async (data: Buffer, isBinary: boolean) => {
     const answered = isOpen() && (await session.answer?.(data, isBinary));
+    waiting -= 1;
     if (!answered || !isOpen()) return;
     if (answered.response !== null) socket.send(answered.response);
     answered.after?.();
@@ -53,9 +58,11 @@ export function runSession({ socket, now }: OpenSocket, session: Session): Conne
   let done: Promise<void> = Promise.resolve();
   socket.on('message', (data: Buffer, isBinary) => {
     if (!isOpen()) return;
-    const waitMs = useOperations(1) || useBytes(data.length);
-    if (waitMs === 0) done = done.then(() => answer(data, isBinary));
-    else if (useRefusals(1 + Math.floor(data.length / BYTES_PER_REFUSAL)) > 0) session.end('limits');
+    const waitMs = waiting === MAX_WAITING ? 1_000 : useOperations(1) || useBytes(data.length);
+    if (waitMs === 0) {
+      waiting += 1;
+      done = done.then(() => answer(data, isBinary));
+    } else if (useRefusals(1 + Math.floor(data.length / BYTES_PER_REFUSAL)) > 0) session.end('limits');
     else if (session.refuse) socket.send(session.refuse(tooManyRequests(waitMs)));
   });
   socket.once('close', () => session.closed());
