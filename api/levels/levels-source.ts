@@ -3,7 +3,7 @@ import type { DepthSnapshot } from '../../quoting/types.ts';
 import type { ChainQuotes } from '../latest/chain-quotes.ts';
 import { ChosenPools, type ChosenPoolsDeps } from './chosen-pools.ts';
 import type { FrameSource } from './frame-feed.ts';
-import type { Made, MadeFrame } from './frame-schedule.ts';
+import type { Made } from './frame-schedule.ts';
 import { firstAlike, lookAt, versionsOf } from './latest-depths.ts';
 import { maxUnreadMs } from './next-awaited.ts';
 import {
@@ -93,11 +93,12 @@ export class LevelsSource implements FrameSource {
     };
   }
 
-  async #write({ block, snapshots, unread }: FrameEffect<DepthSnapshot>): Promise<MadeFrame> {
+  async #write({ block, snapshots, unread }: FrameEffect<DepthSnapshot>): Promise<Made> {
     const { chain, latest, shares, now, stamp, query } = this.#deps;
     const { format, venue, levels, isPublic } = query;
     const shape = { format, venue, levels, now, stamp, shares, omitted: isPublic && unread };
     const written = snapshots.map((snapshot) => firstAlike(latest.depths, snapshot));
-    return { frame: Buffer.from(await writeLevels(chain, shape, block, written)), block };
+    const json = await writeLevels(chain, shape, block, written);
+    return json === null ? 'late' : { frame: Buffer.from(json), block };
   }
 }

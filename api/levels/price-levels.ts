@@ -88,10 +88,8 @@ export class PriceLevels {
       if (unread.length > 0 || read.some(isOther)) return null;
       if (read.length === 0 && pools.length > 0) throw unavailable(outcomes.values().next().value);
       const block = read.map((snapshot) => snapshot.block).reduce(olderBlock, withoutPending(head.block));
-      return {
-        json: await writeLevels(chain, shape, head.block, read),
-        block,
-      };
+      const json = await writeLevels(chain, shape, head.block, read);
+      return json === null ? null : { json, block };
     };
   }
 

@@ -29,8 +29,13 @@ const levelsOf = (amounts: Amounts): DepthLevel[] =>
     priceImpactE6: 0n,
   }));
 
-/** Quotes of pools with these bids, each an error or its levels. */
-function quotesOf(bids: readonly (Amounts | SnapshotError)[], at: BlockRef = block, routers: readonly Address[] = []) {
+/** Quotes at a head of pools with these bids, each an error or its levels. */
+function quotesOf(
+  bids: readonly (Amounts | SnapshotError)[],
+  at: BlockRef = block,
+  routers: readonly Address[] = [],
+  head: BlockRef = block,
+) {
   const pools = bids.map((_, index) => flatPool(10 + index, { chainId: 7, router: routers[index] ?? null }));
   const table = new PoolTable(pools);
   const snapshots = new Map<Address, DepthSnapshot | SnapshotError>();
@@ -48,7 +53,7 @@ function quotesOf(bids: readonly (Amounts | SnapshotError)[], at: BlockRef = blo
   const chain = {
     chainId: 7,
     blockTimeMs: 12_000,
-    heads: { top: 6n },
+    heads: { top: 6n, isPassed: false },
     estimates: new ChainDepthEstimates(() => 0),
   };
   const quotes = new TakerQuotes({
@@ -58,7 +63,7 @@ function quotesOf(bids: readonly (Amounts | SnapshotError)[], at: BlockRef = blo
     stamp: async () => 1_000,
   });
   const state = {
-    head: { block },
+    head: { block: head },
     signal: AbortSignal.timeout(60_000),
     quotes: {
       requested: {
@@ -78,7 +83,7 @@ function quotesOf(bids: readonly (Amounts | SnapshotError)[], at: BlockRef = blo
     const json = await (await quotes.prepare({ ...ORDER, ...order }, false))(state as never);
     return json === null ? null : (JSON.parse(json) as Record<string, unknown>);
   };
-  return { ask, pools, requested, read, become, waiting, clock };
+  return { ask, pools, heads: chain.heads, requested, read, become, waiting, clock };
 }
 
 const exhausted = new SnapshotError('timed_out', 'not its turn', { cause: new RpcFailure('exhausted', 'no calls') });
@@ -177,9 +182,18 @@ test('while nodes do not give a pool that gave more there is an error, then the 
   expect(await ask()).toMatchObject({ pamm: one, amountOut: '0x28' });
 });
 
+const pending = { blockNumber: 7n, timestamp: 96n, overrides: new Map(), digest: 'other', receivedAt: 0 };
+
 test('a live quote of another state is read again', async () => {
-  const pending = { blockNumber: 7n, timestamp: 96n, overrides: new Map(), digest: 'other', receivedAt: 0 };
   expect(await quotesOf([[[100n, 100n]]], { ...block, pending }).ask()).toBeNull();
+});
+
+test('a live quote is read again when another process has taken its block', async () => {
+  const live = { ...block, pending };
+  const { ask, heads } = quotesOf([[[100n, 100n]]], live, [], live);
+  expect(await ask()).toMatchObject({ blockNumber: 7 });
+  heads.isPassed = true;
+  expect(await ask()).toBeNull();
 });
 
 test('no quote is above the line between two levels of its pool, and none is below that of another by a unit', async () => {

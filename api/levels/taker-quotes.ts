@@ -4,7 +4,7 @@ import { choosePools } from '../../protocol/routing/choose-pools.ts';
 import { capacity, fillCurve, foundAt } from '../../protocol/routing/fill-curve.ts';
 import { walkEstimates } from '../../protocol/routing/pool-candidate.ts';
 import type { Candidate } from '../../quoting/depth-estimates.ts';
-import { targetOf } from '../../quoting/live/target-block.ts';
+import { isOfEarlier, targetOf } from '../../quoting/live/target-block.ts';
 import { frameHead } from '../../quoting/live/write-frame.ts';
 import type { PoolDirectory, PoolTable, ServedPool } from '../../quoting/pools/pool-directory.ts';
 import { BlockTooOldError, HeadReplacedError, SnapshotError } from '../../quoting/snapshot-error.ts';
@@ -80,7 +80,9 @@ export class TakerQuotes {
       if (block.pending && stateOf(block) !== stateOf(head.block)) return null;
       quotes.requested.markRequested([pool], 'depths', byKey);
       const madeAt = await this.#deps.stamp();
-      const quoteHead = frameHead('builder', chain.chainId, targetOf(head.block, chain), madeAt);
+      const target = targetOf(head.block, chain);
+      if (isOfEarlier(block, target)) return null;
+      const quoteHead = frameHead('builder', chain.chainId, target, madeAt);
       return `{${quoteHead},${fieldsOf(order, pool, best.amountOut)}}`;
     };
   }

@@ -1,6 +1,6 @@
 import type { BlockRef } from '../../chain/read-context.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
-import { targetOf } from '../../quoting/live/target-block.ts';
+import { isOfEarlier, targetOf } from '../../quoting/live/target-block.ts';
 import { frameHead, parentField } from '../../quoting/live/write-frame.ts';
 import type { Chain } from '../../quoting/open-chain.ts';
 import type { DepthSnapshot } from '../../quoting/types.ts';
@@ -43,16 +43,19 @@ export type ShownShape = Omit<FrameShape, 'extrasOf'> & {
  * Writes a frame as one JSON text.
  *
  * @param block what is shown was read at it
+ * @returns null when it holds in an earlier block than is named by now
  */
 export async function writeLevels(
   chain: LevelsChain,
   { now, stamp, shares, ...shape }: ShownShape,
   block: BlockRef,
   snapshots: readonly DepthSnapshot[],
-): Promise<string> {
+): Promise<string | null> {
   const madeAt = await stamp();
   const begunAt = now();
-  const head = frameHead(shape.format, chain.chainId, targetOf(block, chain), madeAt);
+  const target = targetOf(block, chain);
+  if (isOfEarlier(block, target)) return null;
+  const head = frameHead(shape.format, chain.chainId, target, madeAt);
   const extrasOf = (snapshot: DepthSnapshot): PoolExtras => ({
     gas: chain.swapGas.of(snapshot, block),
     shares: shares.of(snapshot.pool.address),

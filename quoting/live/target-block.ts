@@ -83,10 +83,16 @@ export const targetOf = (block: BlockRef, { heads, blockTimeMs }: TargetedChain)
   namedTarget(heads).name(block.pending ?? blockAfter(block, blockTimeMs), blockTimeMs);
 
 /**
- * The state overrides to pass on under the number of a block; undefined without any. Of another block, as when nodes
- * are behind those of another process, they hold a time at which providers revert.
+ * Whether what is shown at a block holds in an earlier one than the block that is named, as when nodes are behind those
+ * of another process: in the later one providers revert.
  */
-export const passedOn = (
+export const isOfEarlier = (
   { pending }: Pick<BlockRef, 'pending'>,
   { blockNumber }: Pick<TargetBlock, 'blockNumber'>,
-): PendingState['republished'] => (pending?.blockNumber === blockNumber ? pending.republished : undefined);
+): boolean => pending !== undefined && pending.blockNumber < blockNumber;
+
+/** The state overrides to pass on under the number of a block; undefined without any. */
+export const passedOn = (
+  block: Pick<BlockRef, 'pending'>,
+  target: Pick<TargetBlock, 'blockNumber'>,
+): PendingState['republished'] => (isOfEarlier(block, target) ? undefined : block.pending?.republished);
