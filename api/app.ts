@@ -10,6 +10,7 @@ import { warnOfProxies } from './http/client-address.ts';
 import { limitBody, rejectDotSegments } from './http/refusals.ts';
 import { beginResponse } from './http/response-headers.ts';
 import { mountBuilderSockets } from './levels/builder-sockets.ts';
+import { sendRpcError } from './levels/json-rpc.ts';
 import type { TakersDeps } from './levels/taker-calls.ts';
 import { mountTakerSockets } from './levels/taker-session.ts';
 import { createLimits, type RateLimitDeps } from './limits/rate-limit.ts';
@@ -35,13 +36,17 @@ export type AppDeps = Outages & {
   readonly pages?: (app: Hono) => void;
 };
 
+/** Writes an error in the form of the endpoint. */
+const sendInForm: typeof sendError = (c, error) =>
+  c.req.method === 'POST' && c.req.path.startsWith(RPC_PREFIX) ? sendRpcError(c, error) : sendError(c, error);
+
 /** Creates the Hono app: middleware of all requests, in the order that errors are reported, then the endpoints. */
 export function createApp(routes: readonly BoundRoute[], deps: AppDeps): Hono & { readonly front: Front } {
   const { verifyKey, rateLimit, metrics, logger, webSockets, pages } = deps;
   const { trustedProxies } = rateLimit;
   const app = new Hono();
   const answers = new AnswerCache();
-  app.onError(createErrorHandler(deps, logger));
+  app.onError(createErrorHandler(deps, logger, sendInForm));
   app.notFound((c) => sendError(c, notFound()));
   const { observe, middleware } = createHttpMetrics(metrics);
   app.use(middleware);

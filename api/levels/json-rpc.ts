@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import type { Context } from 'hono';
 import { ReadyJson } from '../../runtime/joined-json.ts';
 import { stringifyJson } from '../../runtime/json.ts';
 import type { Logger } from '../../runtime/logger.ts';
@@ -15,6 +16,7 @@ const CODES: Readonly<Record<number, number>> = {
   400: -32_602,
   401: -32_602,
   404: -32_601,
+  413: -32_600,
   422: -32_001,
   429: -32_005,
   503: -32_000,
@@ -92,6 +94,13 @@ async function takeCall(
       return id === undefined ? null : errorResponse(id, known);
     }
   };
+}
+
+/** Writes the response to a request that is not read, such as one over a limit: its status, and a JSON-RPC error. */
+export function sendRpcError(c: Context, error: ApiError): Response {
+  const text = errorResponse(null, error);
+  const length = { 'Content-Length': String(Buffer.byteLength(text)) };
+  return c.body(text, error.status, { 'Content-Type': 'application/json', ...length, ...error.headers });
 }
 
 /** The JSON text of an error response. @param id id of the call; null when the call could not be read */

@@ -1,7 +1,8 @@
 import { z } from '@hono/zod-openapi';
 import type { ApiRoute } from '../declaration/api-route.ts';
 import { documented } from '../declaration/documented.ts';
-import { ChainIdPath, errorResponse, TakersHeaders } from '../declaration/responses.ts';
+import { ChainIdPath, COMMON_FAILURES, jsonContent, TakersHeaders } from '../declaration/responses.ts';
+import { MAX_BODY_BYTES } from '../http/refusals.ts';
 import { STATUS_EXAMPLE, StatusResult } from './status-schema.ts';
 
 /** The version, which each message names. */
@@ -45,6 +46,8 @@ export const RpcResponse = documented('RpcResponse', 'The response to one call.'
     .describe('Of a call that failed.'),
 });
 
+const rpcFailure = (description: string) => ({ description, content: jsonContent(RpcResponse) });
+
 export const callTakers = {
   operationId: 'callTakers',
   method: 'post',
@@ -72,5 +75,11 @@ export const callTakers = {
     headers: TakersHeaders,
     example: { jsonrpc: '2.0', id: 1, result: STATUS_EXAMPLE },
   },
-  failures: { 400: errorResponse('Invalid chain id'), 404: errorResponse('Unknown chain') },
+  failures: {
+    400: rpcFailure('Invalid chain id'),
+    404: rpcFailure('Unknown chain'),
+    413: rpcFailure(`Body larger than ${MAX_BODY_BYTES} bytes`),
+    429: { ...rpcFailure(COMMON_FAILURES[429].description), isRetried: true },
+    500: { ...rpcFailure(COMMON_FAILURES[500].description), isRetried: true },
+  },
 } as const satisfies ApiRoute;

@@ -48,15 +48,27 @@ export function takerClient(c: Context, counted: 0 | 1): TakerClient {
   return { hasKey: c.get('key') !== null, countRead };
 }
 
-/** Addresses that a parameter names; by default none, which means all. */
-export const Names = z.array(z.string()).max(MAX_NAMED_POOLS).default([]);
+/** Addresses that a parameter names; by default none, which means all. As in all of these, null is as none. */
+const Names = z
+  .array(z.string())
+  .max(MAX_NAMED_POOLS)
+  .nullish()
+  .transform((names) => names ?? []);
 
 const NoParams = z.tuple([]);
 const Order = z.tuple([z.string(), z.string(), z.string()]);
 const VenueOrder = z.tuple([z.string(), z.string(), z.string(), z.string()]);
 type OrderNames = readonly [venue: string | null, tokenIn: string, tokenOut: string, amountIn: string];
 /** Which pools, and how many levels of each pair; by default all. */
-export const LevelsOf = z.looseObject({ pamms: Names, levels: z.unknown().optional() });
+export const LevelsOf = z
+  .looseObject({ pamms: Names, levels: z.unknown().optional() })
+  .nullable()
+  .transform((named) => named ?? { pamms: [] });
+/** Of which venues; by default all. */
+export const OverridesOf = z
+  .looseObject({ routers: Names })
+  .nullable()
+  .transform((named) => named ?? { routers: [] });
 const Pamms = z.union([z.tuple([LevelsOf]), NoParams]);
 
 /** The calls of a batch or of a connection: `pamm_…` in the forms of BAP-710, `titan_…` in those of builders. */
@@ -178,7 +190,8 @@ export const addresses = (names: readonly string[]): Address[] =>
 /** The query of a taker who names pools, or none for all that the taker may see. @throws ApiError 400, 401 */
 export function levelsOf(format: LevelsFormat, named: z.output<typeof LevelsOf>, hasKey: boolean): LevelsQuery {
   const pools = addresses(named.pamms);
-  const levels = named.levels === undefined ? undefined : checkLevels(named.levels);
+  const most = named.levels ?? undefined;
+  const levels = most === undefined ? undefined : checkLevels(most);
   const isAnyone = pools.length === 0 && !hasKey;
   if (isAnyone && levels) throw keyOrPoolsMissing();
   if (isAnyone) return publicQuery(format, 'live');

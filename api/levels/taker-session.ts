@@ -15,7 +15,7 @@ import {
   addresses,
   LevelsOf,
   levelsOf,
-  Names,
+  OverridesOf,
   readParams,
   TakerCalls,
   type TakersDeps,
@@ -24,9 +24,9 @@ import {
 
 /** The object that names addresses may be missing. */
 const Subscribe = z.preprocess(
-  (params) => (Array.isArray(params) && params.length === 1 ? [params[0], {}] : params),
+  (params) => (Array.isArray(params) && params.length === 1 ? [params[0], null] : params),
   z.union([
-    z.tuple([z.literal('subscribeNewQuotesV1'), z.looseObject({ routers: Names })]),
+    z.tuple([z.literal('subscribeNewQuotesV1'), OverridesOf]),
     z.tuple([z.literal('subscribePriceLevelsV1'), LevelsOf]),
   ]),
 );

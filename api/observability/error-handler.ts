@@ -16,11 +16,15 @@ export interface Outages {
 /** The chain in the path of a request. */
 const CHAIN = /^\/(?:public\/v1\/evm|rpc)\/(\d+)(?:\/|$)/;
 
-/** Makes what turns errors into responses, and logs each whole error that is not part of an outage. */
-export function createErrorHandler({ chains, stores }: Outages, logger: Logger): ErrorHandler {
+/**
+ * Makes what turns errors into responses, and logs each whole error that is not part of an outage.
+ *
+ * @param send writes a response
+ */
+export function createErrorHandler({ chains, stores }: Outages, logger: Logger, send = sendError): ErrorHandler {
   return (error, c) => {
     const known = toApiError(error);
-    if (known.fault === null) return sendError(c, known);
+    if (known.fault === null) return send(c, known);
     const { path } = c.req;
     const nodes = chains?.get(Number(CHAIN.exec(path)?.[1]))?.nodes;
     // While nodes do not answer, deadlines pass.
@@ -32,6 +36,6 @@ export function createErrorHandler({ chains, stores }: Outages, logger: Logger):
     // What only follows from an outage does not prolong it.
     if (outage && fault === known.fault) outage.failed(cause);
     else if (!outage) logger.error({ err: cause, fault, path, requestId: c.get('requestId') }, known.message);
-    return sendError(c, known);
+    return send(c, known);
   };
 }

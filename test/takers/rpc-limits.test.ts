@@ -40,7 +40,9 @@ test('each quote of a POST counts in the limit of the address, the first one wit
   // Two are left.
   const batch = (await (await post([quote(1), quote(2), quote(3), call('pamm_status')])).json()) as RpcResponse[];
   expect(batch.map(isLimited)).toEqual([false, false, true, false]);
-  expect((await post(quote(1))).status).toBe(429);
+  const refused = await post(quote(1));
+  expect([refused.status, refused.headers.get('Retry-After')]).toEqual([429, expect.stringMatching(/^\d+$/)]);
+  expect(await refused.json()).toMatchObject({ jsonrpc: '2.0', id: null, error: { code: LIMITED } });
   const keyed = await post([quote(1), quote(2), call('pamm_getPammPriceLevels', [{ pamms: pools() }], 3)], KEY);
   expect(((await keyed.json()) as RpcResponse[]).map(isLimited)).toEqual([false, false, false]);
   expect(keyed.headers.get('RateLimit')).toContain(`r=${KEYED - 1}`);

@@ -111,7 +111,7 @@ test('a connection has two calls of levels or overrides a second, and a batch to
 });
 
 test('a subscription without pools has those that are read for anyone, whichever way it leaves them out', async () => {
-  for (const named of [[{ pamms: [] }], [{}], []]) {
+  for (const named of [[{ pamms: [] }], [{ pamms: null, levels: null }], [{}], [null], []]) {
     const client = await connectTexts(rpc.url());
     const { result } = await askWs(client, call('pamm_subscribe', ['subscribePriceLevelsV1', ...named], 'l'));
     // What nodes do not give in time is of the last block, without a price.

@@ -86,10 +86,17 @@ test('a key that is not valid is as none, by HTTP and WebSocket, and the respons
 
 test('parameters that libraries write for none are none', async () => {
   for (const params of [null, {}, []]) expect((await ask('pamm_status', params)).result).toMatchObject({ ready: true });
+  expect((await ask('pamm_getPammPriceLevels', [null])).error).toBeUndefined();
 });
 
 test('an unknown chain and a GET without an upgrade are errors of HTTP', async () => {
-  expect((await fetch(rpc.url().replace(/\d+$/, '9'), { method: 'POST', body: '{}' })).status).toBe(404);
+  const unknown = await fetch(rpc.url().replace(/\d+$/, '9'), { method: 'POST', body: '{}' });
+  expect(unknown.status).toBe(404);
+  expect(await unknown.json()).toEqual({
+    jsonrpc: '2.0',
+    id: null,
+    error: { code: -32_601, message: 'Unknown chainId: 9' },
+  });
   expect((await fetch(rpc.url())).status).toBe(426);
 });
 
