@@ -71,6 +71,7 @@ const RIGHTS = `
   read_model.dex_trades               -           -         -         -           -           r
   read_model.pool_yields              -           -         -         -           -           r
   live.*                              arwdDxtm    r         r         -           r           r
+  ponder_sync.*                       arwdDxtm    r         -         -           -           -
   onchain_test.*                      arwdDxtm    r         -         -           -           -
   onchain_next.*                      arwdDxtm    r         -         -           -           -`;
 

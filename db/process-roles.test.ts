@@ -74,7 +74,7 @@ test('only the indexer makes schemas, nobody tables in those that are there, and
   const { rows: makers } = await database.client.query(
     `SELECT role, nspname FROM unnest($1::text[]) role, pg_namespace
      WHERE has_schema_privilege(role, pg_namespace.oid, 'CREATE')
-       AND NOT (role = 'ptd_indexer' AND (nspname = 'live' OR starts_with(nspname, 'onchain_')))`,
+       AND NOT (role = 'ptd_indexer' AND (nspname IN ('live', 'ponder_sync') OR starts_with(nspname, 'onchain_')))`,
     [ROLES],
   );
   expect(makers).toEqual([]);

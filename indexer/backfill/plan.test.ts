@@ -34,8 +34,11 @@ async function createIndex(schema: string): Promise<void> {
   await serveSchema(database, 'onchain_1');
 }
 
+/** In place of Ponder's, with the columns of these tests. */
+const emptyCache = 'DROP SCHEMA ponder_sync CASCADE; CREATE SCHEMA ponder_sync;';
+
 async function fillCache(): Promise<void> {
-  await database.query(`CREATE SCHEMA ponder_sync; CREATE TABLE ponder_sync.logs (chain_id int8);
+  await database.query(`${emptyCache} CREATE TABLE ponder_sync.logs (chain_id int8);
                         CREATE TABLE ponder_sync.intervals (chain_id int8);
                         INSERT INTO ponder_sync.logs VALUES (1), (1), (56); INSERT INTO ponder_sync.intervals VALUES (1), (56)`);
 }
@@ -159,7 +162,7 @@ test('an index without the first pool of a factory is not served', async () => {
 });
 
 test('of a repaired chain, the cache keeps what was read below the first block that is fetched again', async () => {
-  await database.query(`CREATE SCHEMA ponder_sync; CREATE TABLE ponder_sync.logs (chain_id int8, block_number int8);
+  await database.query(`${emptyCache} CREATE TABLE ponder_sync.logs (chain_id int8, block_number int8);
     CREATE TABLE ponder_sync.blocks (chain_id int8, number int8);
     CREATE TABLE ponder_sync.intervals (chain_id int8, fragment_id text, blocks nummultirange);
     INSERT INTO ponder_sync.logs SELECT chain, block FROM unnest('{1,56}'::int8[]) chain, unnest('{5,7,8,9}'::int8[]) block;

@@ -42,7 +42,8 @@ const pass = (minutes: number) =>
 
 test('what a repair does not end waits twice as long for each further one, a week at most; the rest does not', async () => {
   await createOnchainTables(database.pool);
-  await database.pool.query(`CREATE SCHEMA ponder_sync; CREATE TABLE ponder_sync.logs (chain_id int8, block_number int8);
+  await database.pool.query(`DROP SCHEMA ponder_sync CASCADE; CREATE SCHEMA ponder_sync;
+    CREATE TABLE ponder_sync.logs (chain_id int8, block_number int8);
     CREATE TABLE ponder_sync.intervals (chain_id int8, fragment_id text, blocks nummultirange)`);
   await differ(CHAIN, 50);
   expect(await due()).toEqual([[CHAIN, 51]]);
