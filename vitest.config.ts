@@ -41,6 +41,9 @@ export default defineConfig({
           include: unit,
           pool: 'threads',
           isolate: false,
+          // What they wait for is there within a turn or two, and looking costs nothing.
+          provide: { waitIntervalMs: 5 },
+          expect: { poll: { timeout: 30_000, interval: 5 } },
           // They compute: further workers would only load all modules again. Other numbers are other groups.
           maxWorkers: availableParallelism(),
           sequence: { groupOrder: 1, shuffle: { tests: !!order } },

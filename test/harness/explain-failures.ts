@@ -1,8 +1,15 @@
-import { afterEach, aroundAll, type TestError, vi } from 'vitest';
+import { afterEach, aroundAll, inject, type TestError, vi } from 'vitest';
 import { describeWait } from './describe-wait.ts';
 import { describeProcesses, watchProcesses } from './started-processes.ts';
 
 /* Whatever fails says what was waited for and how long, on which load and beside which processes. */
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** How often waits of a project look, where that is not Vitest's default. */
+    waitIntervalMs?: number;
+  }
+}
 
 /** What real processes take on a busy machine: a wait names its limit only where it needs a longer one. */
 const LIMIT_MS = 30_000;
@@ -18,6 +25,7 @@ function explained(plain: typeof vi.waitFor): typeof vi.waitFor {
     try {
       return await plain(holds, {
         timeout: LIMIT_MS,
+        interval: inject('waitIntervalMs') ?? 50,
         ...(typeof options === 'number' ? { timeout: options } : options),
       });
     } catch (thrown) {
