@@ -11,6 +11,7 @@ import { pricedAt, withOneLevel } from '../../quoting/snapshot.fixture.ts';
 import type { DepthSnapshot } from '../../quoting/types.ts';
 import { ReadyJson } from '../../runtime/joined-json.ts';
 import { createLogger } from '../../runtime/logger.ts';
+import { assertEqual } from '../harness/assert-equal.ts';
 import { DECODERS, decodeBap710Overrides, decodeBuilderAnswer, decodeBuilderOverrides } from './decoders.ts';
 
 /*
@@ -63,9 +64,12 @@ test.each(FORMATS)(`${FRAMES} frames of price levels pass the strict decoder of 
     const { json } = await encodeFrame(shape, made % 5 === 0 ? bare : `${bare},${parentField(parent)}`, shown);
     const frame = DECODERS[format](made % 2 === 0 ? json : await throughRpc(json));
     const shownParent = made % 5 === 0 ? null : parent;
-    expect([frame.blockNumber, frame.madeAt, frame.parent]).toEqual([target.blockNumber, WALL_MS, shownParent]);
-    expect(frame.slot !== null).toBe(format === 'builder' && chainOf(made) === 1);
-    expect(frame.omitted).toBe(omitted === undefined ? null : BigInt(omitted));
+    const { blockNumber, madeAt, slot } = frame;
+    const hasSlot = format === 'builder' && chainOf(made) === 1;
+    assertEqual(
+      [blockNumber, madeAt, frame.parent, slot !== null, frame.omitted],
+      [target.blockNumber, WALL_MS, shownParent, hasSlot, omitted === undefined ? null : BigInt(omitted)],
+    );
     const ends = shown.flatMap(({ pool, depth }) =>
       [depth.bids, depth.asks].flatMap((side) => {
         const end = side.at(-1);
@@ -73,7 +77,7 @@ test.each(FORMATS)(`${FRAMES} frames of price levels pass the strict decoder of 
       }),
     );
     const read = frame.pairs.map(({ pamm, levels: all }) => [pamm, all.at(-1)?.amountIn, all.at(-1)?.amountOut]);
-    expect(read).toEqual(ends);
+    assertEqual(read, ends);
     pairs += read.length;
   }
   expect(pairs).toBeGreaterThan(FRAMES);
@@ -101,9 +105,8 @@ test(`${FRAMES} frames of state overrides pass the strict decoder of either form
       ? decodeBuilderAnswer(await textOf('builderAnswer'))
       : decodeBuilderOverrides(await textOf('builder'));
     const bap710 = decodeBap710Overrides(await textOf('bap710'));
-    expect([builder.venues, bap710.venues]).toEqual([sent, sent]);
-    for (const { blockNumber, madeAt } of [builder, bap710])
-      expect([blockNumber, madeAt]).toEqual([target.blockNumber, WALL_MS]);
+    for (const { venues, blockNumber, madeAt } of [builder, bap710])
+      assertEqual([venues, blockNumber, madeAt], [sent, target.blockNumber, WALL_MS]);
     words += Object.keys(bap710.merged).length;
   }
   expect(words).toBeGreaterThan(FRAMES);
