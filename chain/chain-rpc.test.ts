@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
+import { pass, stopTime } from '../test/harness/stopped-time.ts';
 import { ChainRpc } from './chain-rpc.ts';
 import { CircuitBreaker } from './circuit-breaker.ts';
 import { fakeNodes } from './fake-nodes.fixture.ts';
@@ -25,6 +26,7 @@ test('a request that its caller gives up says nothing of the node: it stays on t
 });
 
 test('an outage counts calls that a deadline ended after a second, not those that were given up', async () => {
+  stopTime();
   const silent = createServer().listen(0, '127.0.0.1');
   await once(silent, 'listening');
   const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
@@ -33,13 +35,18 @@ test('an outage counts calls that a deadline ended after a second, not those tha
     failed: () => void calls.push('failed'),
     worked: () => void calls.push('worked'),
   });
-  const failing = async (signal: AbortSignal) => {
-    await expect(rpc.head(signal)).rejects.toMatchObject({ code: 'aborted' });
+  const failing = async (afterMs: number, reason?: DOMException) => {
+    const deadline = new AbortController();
+    const failed = expect(rpc.head(deadline.signal)).rejects.toMatchObject({ code: 'aborted' });
+    await pass(afterMs);
+    deadline.abort(reason);
+    await failed;
     return calls;
   };
-  expect(await failing(AbortSignal.timeout(50))).toEqual([]);
-  expect(await failing(AbortSignal.abort())).toEqual([]);
-  expect(await failing(AbortSignal.timeout(1_100))).toEqual(['failed']);
+  const late = new DOMException('too late', 'TimeoutError');
+  expect(await failing(999, late)).toEqual([]);
+  expect(await failing(1_000)).toEqual([]);
+  expect(await failing(1_000, late)).toEqual(['failed']);
   silent.on('request', (_request, response) => response.end('<html>hello</html>'));
   await expect(rpc.head()).rejects.toMatchObject({ code: 'unreachable' });
   expect(calls).toEqual(['failed', 'failed']);

@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import type { HttpBindings } from '@hono/node-server';
 import { afterEach, describe, expect, test } from 'vitest';
 import { ConfigError } from '../config/config-error.ts';
+import { openWorld } from '../test/harness/open-world.ts';
 import { type RunningServer, startServer, type WebApp } from './http-server.ts';
 
 const QUICK = {
@@ -27,8 +28,8 @@ const echo: WebApp = {
     ),
 };
 
-async function start(app: WebApp = echo, times?: typeof QUICK): Promise<number> {
-  const server = await startServer(app, '127.0.0.1', 0, { times });
+async function start(app: WebApp = echo): Promise<number> {
+  const server = await startServer(app, '127.0.0.1', 0);
   servers.push(server);
   return server.port;
 }
@@ -103,18 +104,21 @@ describe('what is no request gets the JSON body of any error', () => {
 
 describe('who takes too long is cut', () => {
   const slow = { status: 408, isJson: true, body: '{"error":"Request Timeout"}' };
+  const quick = openWorld(async (ends) =>
+    ends.adopt(await startServer(echo, '127.0.0.1', 0, { times: QUICK }), (server) => server.stop(0)),
+  );
 
-  test('over the headers', async () => {
-    expect(answerOf(await exchange(await start(echo, QUICK), 'GET / HTTP/1.1\r\nHost: x\r\nA: '))).toEqual(slow);
+  test.concurrent('over the headers', async () => {
+    expect(answerOf(await exchange(quick.port, 'GET / HTTP/1.1\r\nHost: x\r\nA: '))).toEqual(slow);
   });
 
-  test('over the body', async () => {
+  test.concurrent('over the body', async () => {
     const text = 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nabc';
-    expect(answerOf(await exchange(await start(echo, QUICK), text))).toEqual(slow);
+    expect(answerOf(await exchange(quick.port, text))).toEqual(slow);
   });
 
-  test('silently before the first byte: a request sent meanwhile would take it for its response', async () => {
-    expect(await exchange(await start(echo, QUICK), '')).toBe('');
+  test.concurrent('silently before the first byte: a request sent meanwhile would take it for its response', async () => {
+    expect(await exchange(quick.port, '')).toBe('');
   });
 
   test('over reading the answer', async () => {
@@ -126,7 +130,9 @@ describe('who takes too long is cut', () => {
         return new Response(large);
       },
     };
-    const port = await start(app, { ...QUICK, idleTimeout: 500 });
+    await using ends = new AsyncDisposableStack();
+    const times = { ...QUICK, idleTimeout: 500 };
+    const { port } = ends.adopt(await startServer(app, '127.0.0.1', 0, { times }), (server) => server.stop(0));
     const socket = connect({ port, host: '127.0.0.1' });
     socket.on('error', () => undefined); // A reset is an end too.
     socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');

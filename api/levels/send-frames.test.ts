@@ -1,9 +1,10 @@
 import { Hono } from 'hono';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { type ClientOptions, WebSocket } from 'ws';
 import { StreamConfig } from '../../config/stream-schema.ts';
 import { type RunningServer, startServer } from '../../runtime/http-server.ts';
 import { createLogger } from '../../runtime/logger.ts';
+import { passUntil, stopTime } from '../../test/harness/stopped-time.ts';
 import { Connections } from '../sockets/connections.ts';
 import { openSocket } from '../sockets/open-socket.ts';
 import { FrameFeeds, type FrameSource } from './frame-feed.ts';
@@ -15,6 +16,7 @@ import { endFrames, sendFrames } from './send-frames.ts';
 const LARGE = 4 * 1024 * 1024;
 let server: RunningServer | undefined;
 afterEach(async () => {
+  vi.useRealTimers();
   await server?.stop(100);
   server = undefined;
 });
@@ -99,6 +101,7 @@ async function connect(url: string, options: ClientOptions = { perMessageDeflate
 }
 
 test('a client that reads slowly and pings gets frames in order, and stays', async () => {
+  stopTime();
   const { url, terminations } = await serve([[LARGE, 50]]);
   const { socket, frames } = await connect(url);
   socket.on('message', () => {
@@ -111,7 +114,7 @@ test('a client that reads slowly and pings gets frames in order, and stays', asy
     serverPings += 1;
   });
   // Longer than a client stays that reads nothing.
-  await expect.poll(() => frames.length > 3 && serverPings > 3, EVENTUALLY).toBe(true);
+  await passUntil(() => frames.length > 3 && serverPings > 3, 60_000);
   clearInterval(pings);
   expect([socket.readyState, terminations]).toEqual([WebSocket.OPEN, []]);
   const numbers = frames.map(({ number }) => number);
@@ -140,10 +143,12 @@ test('a small feed comes through beside a large one, whose frames fill the socke
 });
 
 test('for a client that reads nothing few frames are made, until it is terminated and counted', async () => {
+  stopTime();
   const { url, terminations, seen } = await serve([[LARGE, 20]], 300);
   const { socket } = await connect(url);
   socket.pause();
-  await expect.poll(() => [seen.open, terminations], EVENTUALLY).toEqual([0, ['timeout']]);
+  await passUntil(() => seen.open === 0, 5_000);
+  expect(terminations).toEqual(['timeout']);
   // What the buffers of the system take; else there were 20 in 400 ms.
   expect(seen.made).toBeLessThan(8);
   socket.terminate();

@@ -2,6 +2,7 @@ import { Registry } from 'prom-client';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { DeploymentConfig } from '../../config/chains-schema.ts';
 import type { BlockPoint } from '../../db/indexed-blocks.ts';
+import { pass, stopTime } from '../../test/harness/stopped-time.ts';
 import { IndexingWatch } from './indexing-watch.ts';
 import { registerIndexingMetrics } from './operations.ts';
 
@@ -235,6 +236,7 @@ test('the first index of an added chain shows how far it has come, beside chains
 });
 
 test('a node that does not respond delays polls of other chains by no more than its timeout', async () => {
+  stopTime();
   const two = new IndexingWatch({
     chains: [
       { ...CHAIN, heads: { announced: undefined, head: () => new Promise(() => undefined) } },
@@ -246,7 +248,9 @@ test('a node that does not respond delays polls of other chains by no more than 
     readFirstSyncs: async () => new Map(),
     wallClock: Date.now,
   });
-  await two.poll();
+  const polled = two.poll();
+  await pass(1_500);
+  await polled;
   expect(two.lags().map(({ headBlock, stalled }) => [headBlock, stalled])).toEqual([
     [null, true],
     [1, false],

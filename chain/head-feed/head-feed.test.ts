@@ -87,14 +87,15 @@ test.each([
   ['an error instead of a subscription', 'refuse', 'eth_subscribe refused'],
   ['no JSON', 'babble', 'eth_chainId refused'],
 ] as const)('a node that answers with %s is left and asked again', async (_name, fault, call) => {
+  stopTime();
   const node = await nodeOf();
   node.faults.add(fault);
   const { heads, calls } = feedOf([node.url]);
-  await vi.waitUntil(() => calls.includes(call));
+  await until(() => calls.includes(call));
   node.faults.clear();
-  await vi.waitUntil(() => node.subscribers() === 1);
+  await passUntil(() => node.subscribers() === 1, 1_000);
   node.pushHead(7);
-  await vi.waitUntil(() => heads.length === 1);
+  await until(() => heads.length === 1);
 });
 
 test('a socket that is closed is opened again, after pauses that grow while it ends soon', async () => {

@@ -7,6 +7,7 @@ import { openChainRpc } from '../../chain/chain-rpc.ts';
 import { startTestNode } from '../../chain/head-feed/test-node.fixture.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import { parseChainsFile } from '../../config/load-chains.ts';
+import { passUntil, stopTime } from '../../test/harness/stopped-time.ts';
 import { answerRequest } from './answer-request.ts';
 import { INDEXED_TOPICS } from './indexed-topics.ts';
 import {
@@ -74,14 +75,16 @@ test('logs of a block that no node has are given up within seconds, other reques
     return failed({ code: -32_000, message: 'unknown block' });
   });
   const { rpc } = await openPonder([url]);
+  stopTime();
   const given = vi.fn();
   rpc.request({ method: 'eth_getLogs', params: [{ blockHash: pad('0x1') }] }).catch(() => given('logs'));
   const block = rpc.request({ method: 'eth_getBlockByNumber', params: ['0x1', true] }).finally(() => given('block'));
-  await vi.waitUntil(() => given.mock.calls.length > 0);
+  await passUntil(() => given.mock.calls.length > 0, 2_000);
   const before = blockRequests;
-  await vi.waitUntil(() => blockRequests > before);
+  await passUntil(() => blockRequests > before, 5_000);
   expect(given.mock.calls).toEqual([['logs']]);
   hasBlock = true;
+  await passUntil(() => given.mock.calls.length > 1, 10_000);
   await block;
 });
 
@@ -89,13 +92,17 @@ test('requests are as many as before when a node answers again that was silent',
   let isSilent = true;
   const url = await startNode(() => (isSilent ? undefined : ok('0x1')));
   const { rpc, logged } = await openPonder([url], [], TIMEOUT_MS);
-  const ask = (count: number) =>
-    Promise.all(Array.from({ length: count }, () => rpc.request({ method: 'eth_chainId' })));
-  const first = ask(40);
+  stopTime();
+  let answered = 0;
+  const ask = (count: number) => {
+    for (let asked = 0; asked < count; asked += 1) void rpc.request({ method: 'eth_chainId' }).then(() => answered++);
+  };
+  ask(40);
   const failures = () => logged().filter(({ msg }) => msg === 'Received JSON-RPC error').length;
-  await vi.waitUntil(() => failures() >= 75);
+  await passUntil(() => failures() >= 75, 10_000);
   isSilent = false;
-  expect((await first).length + (await ask(100)).length).toBe(140);
+  ask(100);
+  await passUntil(() => answered === 140, 20_000);
   const lines = logged().map(({ msg }) => msg);
   expect(lines).not.toContain('JSON-RPC provider rate limited');
 });

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { pass, stopTime, until } from '../../test/harness/stopped-time.ts';
+import { pass, passUntil, stopTime, until } from '../../test/harness/stopped-time.ts';
 import type { Frame } from './frame.ts';
 import { BOUNDS } from './frame.ts';
 import { relayerPush, relayerResult } from './frames.fixture.ts';
@@ -108,13 +108,14 @@ test('malformed and oversized messages are counted and dropped, and the connecti
 });
 
 test('a message beyond 1 MiB ends the connection, which is dialled again', async () => {
+  stopTime();
   const server = await startLiveServer();
   const { numbers, faults } = sourceOf({ wsUrls: [server.wsUrl] });
-  await vi.waitUntil(() => server.openSockets() === 1);
+  await until(() => server.openSockets() === 1);
   server.push(builder(3).padEnd(1_048_577));
-  await vi.waitUntil(() => server.connections.length === 2);
+  await passUntil(() => server.connections.length === 2, 1_000);
   server.push(builder(4));
-  await vi.waitUntil(() => numbers().length === 1);
+  await until(() => numbers().length === 1);
   expect([numbers(), faults]).toEqual([[4], ['unreachable']]);
 });
 

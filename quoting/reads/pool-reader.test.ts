@@ -21,7 +21,11 @@ type End = RpcFailure | ((signal: AbortSignal | undefined) => Promise<unknown>);
  * A chain of two nodes, of which the first one gives these heads, the last one again and again,
  * and reads that end as `ends` says, else well. Of depth, nodes refuse the first `refusedDepths` reads.
  */
-async function openWorld(ends: readonly End[], given = [head(5)], refusedDepths = 0) {
+async function openWorld(
+  ends: readonly End[],
+  given = [head(5)],
+  { refusedDepths = 0, readTimeoutMs = 1_000 }: { refusedDepths?: number; readTimeoutMs?: number } = {},
+) {
   const endpoints = ['a', 'b'].map(
     (name) => new RpcEndpoint(`http://${name}`, { timeoutMs: 10, count: () => undefined }),
   );
@@ -56,7 +60,7 @@ async function openWorld(ends: readonly End[], given = [head(5)], refusedDepths 
       curve: async () => null,
     },
     heads,
-    readTimeoutMs: 1_000,
+    readTimeoutMs,
     logger: { warn: () => undefined },
     logUnknown: () => undefined,
     wallClock: () => 0,
@@ -104,17 +108,17 @@ test('a read ends where nodes refuse block after block, and where they refuse on
 
 test('depth follows the chain as far as prices do, and is of the block of its prices', async () => {
   const heads = [5, 6, 7, 8, 9].map((number) => head(number));
-  const { readDepth } = await openWorld([], heads, 3);
+  const { readDepth } = await openWorld([], heads, { refusedDepths: 3 });
   expect((await readDepth()).block.number).toBe(8n);
-  const replaced = await openWorld([], heads, 9);
+  const replaced = await openWorld([], heads, { refusedDepths: 9 });
   await expect(replaced.readDepth()).rejects.toBe(behind);
   expect(replaced.depths.refused).toBe(4);
 });
 
 test('a process that stood still takes what nodes answered meanwhile, however long that was', async () => {
-  const { left, read } = await openWorld([]);
+  const { left, read } = await openWorld([], [head(5)], { readTimeoutMs: 100 });
   left.push(async (signal) => {
-    standStill(1_500);
+    standStill(400);
     // What nodes answered is taken in further turns.
     for (let turn = 0; turn < 3; turn += 1) await nextTurn();
     signal?.throwIfAborted();

@@ -20,6 +20,7 @@ const cacheAt = (
   head: ReportedHead,
   read: SnapshotCacheDeps['reader']['prices'],
   heads: Partial<SnapshotCacheDeps['heads']> = {},
+  readTimeoutMs = 1_000,
 ) =>
   new SnapshotCache({
     heads: {
@@ -33,7 +34,7 @@ const cacheAt = (
     },
     reader: { prices: read, depth: async (_, prices) => withOneLevel(prices) },
     waitTimeoutMs: 1_000,
-    readTimeoutMs: 1_000,
+    readTimeoutMs,
     cacheBins: 100,
     slowIsUnavailable: false,
     observer: {},
@@ -45,13 +46,11 @@ const depthAt = async (cache: SnapshotCache, at: ReportedHead) =>
 test('a process that stood still takes the head that nodes gave meanwhile', async () => {
   const head = headAt(1);
   const { promise: polled, resolve: answer } = Promise.withResolvers<ReportedHead>();
-  const cache = cacheAt(head, async ({ block }) => pricedAt(1n, POOL, block), {
-    fresh: () => undefined,
-    head: () => polled,
-  });
+  const heads = { fresh: () => undefined, head: () => polled };
+  const cache = cacheAt(head, async ({ block }) => pricedAt(1n, POOL, block), heads, 100);
   const asked = cache.prices([POOL]);
   await nextTurn();
-  standStill(1_500);
+  standStill(400);
   for (let turn = 0; turn < 3; turn += 1) await nextTurn();
   answer(head);
   expect((await asked).get(POOL.address)).toMatchObject({ status: 'healthy' });
