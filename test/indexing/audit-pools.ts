@@ -11,6 +11,7 @@ export interface AuditRow {
   readonly tried_at: Date;
   readonly audited_block: string | null;
   readonly agreed_block: string | null;
+  readonly suspected_at_block: string | null;
   readonly differs_since: Date | null;
   readonly differences: readonly string[];
   readonly shown: readonly string[];
@@ -62,3 +63,14 @@ export async function auditPools(
 /** Facts that differ, by pool. */
 export const differencesOf = (rows: readonly AuditRow[]): ReadonlyMap<string, readonly string[]> =>
   new Map(rows.filter((row) => row.differs_since !== null).map((row) => [row.address, row.differences]));
+
+/**
+ * Pools and factories whose last comparison found a difference, or nothing out. A difference counts only once the
+ * index has taken another block: this needs no running indexer.
+ */
+export const suspectedOf = (rows: readonly AuditRow[]): readonly string[] =>
+  rows
+    .filter(
+      (row) => row.is_unread || row.audited_block === null || (row.suspected_at_block ?? row.differs_since) !== null,
+    )
+    .map(({ address }) => address);
