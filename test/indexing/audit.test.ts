@@ -16,7 +16,7 @@ import { backfill, startBackfillWorld } from '../backfill/backfill-world.ts';
 import { startedWorld } from '../harness/open-world.ts';
 import { serveIndex } from '../metadata/served-index.ts';
 import { ordinaryRecipe } from '../packed/observed-swaps.ts';
-import { type AuditRow, auditPools, differencesOf } from './audit-pools.ts';
+import { type AuditRow, auditPools, differencesOf, suspectedOf } from './audit-pools.ts';
 import { inOneBlock } from './in-one-block.ts';
 import { indexerStarter, type RunningIndexer, waitUntilIndexed } from './indexer-process.ts';
 
@@ -283,10 +283,13 @@ async function repair(): Promise<readonly Record<string, unknown>[]> {
   return command.lines('end').flatMap(({ repaired }) => repaired as Record<string, unknown>[]);
 }
 
-async function continueAfterRepair(): Promise<void> {
-  await indexer.ended;
-  indexer = await startWithoutRepairs();
-  await catchUp();
+/** A block without all of its logs is one with logs, which Ponder does not ask for again. */
+async function swapInOneBlock(chainId: number, swaps: number): Promise<void> {
+  const { url, traffic } = chainOf(chainId);
+  const { timestamp } = await request<{ timestamp: string }>(url, 'eth_getBlockByNumber', ['latest', false]);
+  await request(url, 'evm_setAutomine', [false]);
+  await traffic.mineAt(Number(timestamp) + 1, swaps);
+  await request(url, 'evm_setAutomine', [true]);
 }
 
 test('a repair makes the index whole, and says what was missing', { timeout: LIMIT_MS }, async () => {
@@ -299,7 +302,9 @@ test('a repair makes the index whole, and says what was missing', { timeout: LIM
   };
   // Nothing has been compared in the new index yet.
   expect(await marked()).toBe(leftOut.size);
-  await continueAfterRepair();
+  await indexer.ended;
+  indexer = await startWithoutRepairs();
+  await catchUp();
   const { url } = chainOf(SECOND);
   for (let left = leftOut.size - 1; left >= 0; left -= 1) {
     await auditPools(world.database, world.chainsFile, SECOND, { url, pools: 1 });
@@ -315,16 +320,12 @@ test('a repair makes the index whole, and says what was missing', { timeout: LIM
 });
 
 test('of what a node left out later, only blocks since both agreed are read again', { timeout: LIMIT_MS }, async () => {
-  const { traffic } = chainOf(SECOND);
   const agreed = Math.min(...(await audit(SECOND)).map(({ agreed_block }) => Number(agreed_block)));
-  await indexer.stop();
-  for (let done = 0; done < 25; done += 1) await traffic.step();
-  await traffic.settle();
-  await mine(SECOND, FINAL);
   const wrong = leaveOut();
-  indexer = await startWithoutRepairs();
-  world.secondNode.misbehave(null);
+  await swapInOneBlock(SECOND, 25);
+  await mine(SECOND, FINAL);
   await catchUp();
+  world.secondNode.misbehave(null);
   expect(wrong.size).toBeGreaterThan(0);
   expect([...(await auditToTheEnd(SECOND)).keys()].sort()).toEqual([...wrong.keys()].sort());
   // Both agreed until the block before.
@@ -347,19 +348,5 @@ test('of what a node left out later, only blocks since both agreed are read agai
   });
   expect(read.length).toBeGreaterThan(0);
   expect(Math.min(...read)).toBeGreaterThan(agreed);
-  await continueAfterRepair();
-  expect(await auditToTheEnd(SECOND)).toEqual(new Map());
-});
-
-test('of logs that a node gives in another order, nothing differs', { timeout: LIMIT_MS }, async () => {
-  const { traffic } = chainOf(SECOND);
-  await indexer.stop();
-  for (let done = 0; done < 15; done += 1) await traffic.step();
-  await traffic.settle();
-  await mine(SECOND, FINAL);
-  world.secondNode.misbehave({ kind: 'otherLogs', of: (logs) => logs.toReversed() });
-  indexer = await startWithoutRepairs();
-  world.secondNode.misbehave(null);
-  await catchUp();
-  expect(await auditToTheEnd(SECOND)).toEqual(new Map());
+  expect(suspectedOf(await audit(SECOND))).toEqual([]);
 });
