@@ -1,7 +1,7 @@
 import { type Address, encodeFunctionData, numberToHex } from 'viem';
 import { beforeAll, expect, test } from 'vitest';
-import { servedSchema } from '../../db/served-schema.ts';
 import { allowlistAdminAbi, stopLossAdminAbi, velocityAdminAbi } from '../../devnet/abi.ts';
+import { swap } from '../../devnet/actions.ts';
 import { connectDevChain, type DevChain, send } from '../../devnet/dev-chain.ts';
 import { request } from '../../devnet/json-rpc.ts';
 import { type PackedDeployment, packedStopLossExtension } from '../../devnet/packed/deploy.ts';
@@ -20,7 +20,8 @@ import { TRADING_POOLS } from '../../devnet/scenario/trading-pools.ts';
 import type { GuardRole } from '../../protocol/layout.ts';
 import { backfill, startBackfillWorld } from '../backfill/backfill-world.ts';
 import { startedWorld } from '../harness/open-world.ts';
-import { type AuditRow, auditPools, differencesOf } from './audit-pools.ts';
+import { type AuditRow, auditPools, differencesOf, suspectedOf } from './audit-pools.ts';
+import { inOneBlock } from './in-one-block.ts';
 import { indexerStarter, type RunningIndexer, waitUntilIndexed } from './indexer-process.ts';
 
 /** Pools of both layouts with allowlists and guards, on a chain whose node leaves the logs of these out. */
@@ -43,10 +44,12 @@ let packed: Address;
 function followed() {
   const found = world.chains.find(({ chainId }) => chainId === CHAIN);
   const ofFlat = found?.scenario.pools.find(({ name }) => name === 'deposit-allowlist');
-  if (found?.scenario.packed === undefined || ofFlat === undefined) throw new Error('no such chain');
+  const other = found?.scenario.pools.find((pool) => pool.generation === 'flat' && pool !== ofFlat && pool.busy);
+  const ofPacked = found?.scenario.packed;
+  if (!found || !ofPacked || !ofFlat || !other) throw new Error('no such chain');
   const { scenario, url } = found;
   const { deployment, tokens } = scenario;
-  return { url, pool: ofFlat.address, deployment, tokens, ofPacked: found.scenario.packed };
+  return { url, pool: ofFlat.address, other: other.address, deployment, tokens, ofPacked };
 }
 
 beforeAll(async () => {
@@ -104,13 +107,6 @@ async function catchUp(): Promise<void> {
   await waitUntilIndexed(indexer, new Map(heads), LIMIT_MS);
 }
 
-/** An indexer that is given its schema repairs nothing by itself. */
-async function start(): Promise<void> {
-  indexer = await startIndexer({ ...world, schema: (await servedSchema(world.database)) ?? 'onchain_1' });
-  world.secondNode.misbehave(null);
-  await catchUp();
-}
-
 /** Compares what is due this long after the last comparison, thrice, after a block each time. */
 async function audit(age = '1 minute'): Promise<readonly AuditRow[]> {
   let rows: readonly AuditRow[] = [];
@@ -132,7 +128,9 @@ async function set(to: Address, data: `0x${string}`): Promise<void> {
 }
 
 test('settings of allowlists and guards agree with the chain, in both layouts', { timeout: LIMIT_MS }, async () => {
-  await start();
+  // One that is given its schema repairs nothing by itself.
+  indexer = await startIndexer({ ...world, schema: 'onchain_1' });
+  await catchUp();
   const rows = await audit();
   expect(differencesOf(rows)).toEqual(new Map());
   const shownOf = (pool: string) => rows.find(({ address }) => address === pool)?.shown;
@@ -141,32 +139,32 @@ test('settings of allowlists and guards agree with the chain, in both layouts', 
     expect(shownOf(pool), pool).toEqual(expect.arrayContaining(['stopLossSettings', 'velocityLimits']));
 });
 
+test('a pool is compared again when a setting of it has become final', { timeout: LIMIT_MS }, async () => {
+  const abi = allowlistAdminAbi;
+  const before = await audit();
+  const { trafficProvider } = chain.roles;
+  const data = encodeFunctionData({ abi, functionName: 'setAllowedToDeposit', args: [flat, trafficProvider, false] });
+  const { deployment, url } = followed();
+  await set(deployment.depositAllowlist, data);
+  await set(deployment.priceVelocityGuard, limitTo(guarded, 7n));
+  await request(url, 'anvil_mine', [FINAL]);
+  await catchUp();
+  const rows = await audit();
+  const pools = rows.filter(({ address, factory }) => address !== factory);
+  const compared = pools.filter(({ address, audited_block }) =>
+    before.every((row) => row.address !== address || row.audited_block !== audited_block),
+  );
+  expect(compared.map(({ address }) => address).sort()).toEqual([flat, guarded].sort());
+  expect(differencesOf(rows)).toEqual(new Map());
+});
+
 test('settings that a node left out are found in their pools, which have no other event, and repaired', {
   timeout: LIMIT_MS,
 }, async () => {
-  const { deployment, ofPacked } = followed();
+  const { deployment, ofPacked, other, url } = followed();
   const { trafficProvider, trader } = chain.roles;
-  await indexer.stop();
   const abi = allowlistAdminAbi;
   const lists = [deployment.depositAllowlist, ofPacked.swapAllowlist] as const;
-  await set(lists[0], encodeFunctionData({ abi, functionName: 'setAllowAllDepositors', args: [flat, true] }));
-  await set(
-    lists[0],
-    encodeFunctionData({ abi, functionName: 'setAllowedToDeposit', args: [flat, trafficProvider, false] }),
-  );
-  await set(lists[1], encodeFunctionData({ abi, functionName: 'setAllowedToSwap', args: [packed, trader, false] }));
-  for (const [{ stopLoss, priceVelocityGuard }, pool] of [
-    [deployment, guarded],
-    [ofPacked, packed],
-  ] as const) {
-    await set(
-      stopLoss,
-      encodeFunctionData({ abi: stopLossAdminAbi, functionName: 'proposeDrawdown', args: [pool, 5] }),
-    );
-    await set(stopLoss, encodeFunctionData({ abi: stopLossAdminAbi, functionName: 'executeDrawdown', args: [pool] }));
-    await set(priceVelocityGuard, limitTo(pool, 2n ** 63n));
-  }
-  await request(followed().url, 'anvil_mine', [FINAL]);
   const hiding = [deployment, ofPacked].flatMap(
     ({ depositAllowlist, swapAllowlist, stopLoss, priceVelocityGuard }): string[] => [
       depositAllowlist,
@@ -180,11 +178,36 @@ test('settings that a node left out are found in their pools, which have no othe
     kind: 'otherLogs',
     of: (logs) => {
       const given = logs.filter(({ address }) => !hiding.includes(address.toLowerCase()));
+      // Of a block without logs, Ponder asks for them again.
+      if (given.length === 0) return logs;
       left += logs.length - given.length;
       return given;
     },
   });
-  await start();
+  // Together with a swap in another pool.
+  await inOneBlock(url, async () => {
+    await set(lists[0], encodeFunctionData({ abi, functionName: 'setAllowAllDepositors', args: [flat, true] }));
+    await set(
+      lists[0],
+      encodeFunctionData({ abi, functionName: 'setAllowedToDeposit', args: [flat, trafficProvider, true] }),
+    );
+    await set(lists[1], encodeFunctionData({ abi, functionName: 'setAllowedToSwap', args: [packed, trader, false] }));
+    for (const [{ stopLoss, priceVelocityGuard }, pool] of [
+      [deployment, guarded],
+      [ofPacked, packed],
+    ] as const) {
+      await set(
+        stopLoss,
+        encodeFunctionData({ abi: stopLossAdminAbi, functionName: 'proposeDrawdown', args: [pool, 5] }),
+      );
+      await set(stopLoss, encodeFunctionData({ abi: stopLossAdminAbi, functionName: 'executeDrawdown', args: [pool] }));
+      await set(priceVelocityGuard, limitTo(pool, 2n ** 63n));
+    }
+    await swap(chain, deployment, { pool: other, zeroForOne: true, amountSpecified: 10n ** 12n });
+  });
+  await request(url, 'anvil_mine', [FINAL]);
+  await catchUp();
+  world.secondNode.misbehave(null);
   expect(left).toBeGreaterThan(0);
   // The index has no event of these pools since: they are not due.
   expect(differencesOf(await audit())).toEqual(new Map());
@@ -220,9 +243,7 @@ test('settings that a node left out are found in their pools, which have no othe
       ...guardsOf(packed, ofPacked),
     ].toSorted(bySetting),
   );
-  await indexer.ended;
-  await start();
-  expect(differencesOf(await audit())).toEqual(new Map());
+  expect(suspectedOf(await auditPools(world.database, world.chainsFile, CHAIN, { url }))).toEqual([]);
   const { rows } = await world.database.query('SELECT pool FROM live.allowlist WHERE allow_all AND chain_id = $1', [
     CHAIN,
   ]);
@@ -234,23 +255,4 @@ test('settings that a node left out are found in their pools, which have no othe
   );
   const settings = { drawdown_e6: '5', timelock_secs: '0', max_change_per_block_e18: String(2n ** 63n) };
   expect(guards.rows).toEqual([guarded, packed].sort().map((pool) => ({ pool, ...settings })));
-});
-
-test('a pool is compared again when a setting of it has become final', { timeout: LIMIT_MS }, async () => {
-  const abi = allowlistAdminAbi;
-  const before = await audit();
-  const { trafficProvider } = chain.roles;
-  const data = encodeFunctionData({ abi, functionName: 'setAllowedToDeposit', args: [flat, trafficProvider, true] });
-  const { deployment, url } = followed();
-  await set(deployment.depositAllowlist, data);
-  await set(deployment.priceVelocityGuard, limitTo(guarded, 7n));
-  await request(url, 'anvil_mine', [FINAL]);
-  await catchUp();
-  const rows = await audit();
-  const pools = rows.filter(({ address, factory }) => address !== factory);
-  const compared = pools.filter(({ address, audited_block }) =>
-    before.every((row) => row.address !== address || row.audited_block !== audited_block),
-  );
-  expect(compared.map(({ address }) => address).sort()).toEqual([flat, guarded].sort());
-  expect(differencesOf(rows)).toEqual(new Map());
 });
