@@ -20,10 +20,10 @@ const CHAINS = [
   { chainId: 31338, name: 'devnet-b', kind: 'bsc' },
 ] as const;
 
-/** Two chains with pools that have traded, and a migrated database without an index. */
+/** Chains with pools that have traded, and a migrated database without an index. */
 export interface BackfillWorld {
   readonly chains: readonly (ServedChain & { readonly traffic: Traffic; readonly head: () => Promise<number> })[];
-  /** Stands before the node of the second chain. */
+  /** Stands before the node of the last chain. */
   readonly secondNode: RpcProxy;
   readonly chainsFile: string;
   /** A chains file whose first chain is followed from this block on. */
@@ -33,16 +33,21 @@ export interface BackfillWorld {
   readonly stop: () => Promise<void>;
 }
 
-export async function startBackfillWorld(actions: number): Promise<BackfillWorld> {
+/** @param chainIds of those chains of the world that there are */
+export async function startBackfillWorld(
+  actions: number,
+  chainIds: readonly number[] = CHAINS.map(({ chainId }) => chainId),
+): Promise<BackfillWorld> {
   // What is open ends, the last one first, also where something after it does not start.
   await using opened = new AsyncDisposableStack();
   const home = opened.adopt(await createMigratedDatabase(), ({ drop }) => drop());
   const folder = opened.adopt(await createTempFolder('backfill'), ({ remove }) => remove());
-  const chains = await Promise.all(CHAINS.map((chain) => startChain(opened, chain, actions)));
-  const [first, second] = chains;
-  if (first === undefined || second === undefined) throw new Error('no chains');
-  const secondNode = opened.adopt(await startRpcProxy(second.url), ({ stop }) => stop());
-  const file = buildChainsFile([first, { ...second, url: secondNode.url }]);
+  const kinds = CHAINS.filter(({ chainId }) => chainIds.includes(chainId));
+  const chains = await Promise.all(kinds.map((chain) => startChain(opened, chain, actions)));
+  const last = chains.at(-1);
+  if (last === undefined) throw new Error('no chains');
+  const secondNode = opened.adopt(await startRpcProxy(last.url), ({ stop }) => stop());
+  const file = buildChainsFile([...chains.slice(0, -1), { ...last, url: secondNode.url }]);
   const write = async (name: string, content: object) => {
     const path = join(folder.path, name);
     await writeFile(path, JSON.stringify(content));

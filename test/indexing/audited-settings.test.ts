@@ -1,8 +1,8 @@
 import { type Address, encodeFunctionData, numberToHex } from 'viem';
 import { beforeAll, expect, test } from 'vitest';
 import { allowlistAdminAbi, stopLossAdminAbi, velocityAdminAbi } from '../../devnet/abi.ts';
-import { swap } from '../../devnet/actions.ts';
-import { connectDevChain, type DevChain, send } from '../../devnet/dev-chain.ts';
+import { swapCall } from '../../devnet/actions.ts';
+import { connectDevChain, type DevChain, send, submit } from '../../devnet/dev-chain.ts';
 import { request } from '../../devnet/json-rpc.ts';
 import { type PackedDeployment, packedStopLossExtension } from '../../devnet/packed/deploy.ts';
 import { deployQuoteProvider } from '../../devnet/packed/providers.ts';
@@ -21,7 +21,6 @@ import type { GuardRole } from '../../protocol/layout.ts';
 import { backfill, startBackfillWorld } from '../backfill/backfill-world.ts';
 import { startedWorld } from '../harness/open-world.ts';
 import { type AuditRow, auditPools, differencesOf, suspectedOf } from './audit-pools.ts';
-import { inOneBlock } from './in-one-block.ts';
 import { indexerStarter, type RunningIndexer, waitUntilIndexed } from './indexer-process.ts';
 
 /** Pools of both layouts with allowlists and guards, on a chain whose node leaves the logs of these out. */
@@ -31,7 +30,7 @@ const LIMIT_MS = 180_000;
 const FINAL = '0x46';
 const CHAIN = 31_338;
 
-const world = startedWorld(() => startBackfillWorld(4));
+const world = startedWorld(() => startBackfillWorld(4, [CHAIN]));
 const startIndexer = indexerStarter();
 let indexer: RunningIndexer;
 let chain: DevChain;
@@ -123,9 +122,7 @@ async function audit(age = '1 minute'): Promise<readonly AuditRow[]> {
 const limitTo = (pool: Address, maxChangeE18: bigint) =>
   encodeFunctionData({ abi: velocityAdminAbi, functionName: 'setMaxChangePerBlock', args: [pool, maxChangeE18] });
 
-async function set(to: Address, data: `0x${string}`): Promise<void> {
-  await send(chain, { from: chain.roles.curator, to, data });
-}
+const setting = (to: Address, data: `0x${string}`) => ({ from: chain.roles.curator, to, data });
 
 test('settings of allowlists and guards agree with the chain, in both layouts', { timeout: LIMIT_MS }, async () => {
   // One that is given its schema repairs nothing by itself.
@@ -145,8 +142,8 @@ test('a pool is compared again when a setting of it has become final', { timeout
   const { trafficProvider } = chain.roles;
   const data = encodeFunctionData({ abi, functionName: 'setAllowedToDeposit', args: [flat, trafficProvider, false] });
   const { deployment, url } = followed();
-  await set(deployment.depositAllowlist, data);
-  await set(deployment.priceVelocityGuard, limitTo(guarded, 7n));
+  await send(chain, setting(deployment.depositAllowlist, data));
+  await send(chain, setting(deployment.priceVelocityGuard, limitTo(guarded, 7n)));
   await request(url, 'anvil_mine', [FINAL]);
   await catchUp();
   const rows = await audit();
@@ -157,6 +154,16 @@ test('a pool is compared again when a setting of it has become final', { timeout
   expect(compared.map(({ address }) => address).sort()).toEqual([flat, guarded].sort());
   expect(differencesOf(rows)).toEqual(new Map());
 });
+
+/** What changes the settings of both guards of a pool. */
+function changedGuards(pool: Address, { stopLoss, priceVelocityGuard }: Pick<PackedDeployment, GuardRole>) {
+  const abi = stopLossAdminAbi;
+  return [
+    setting(stopLoss, encodeFunctionData({ abi, functionName: 'proposeDrawdown', args: [pool, 5] })),
+    setting(stopLoss, encodeFunctionData({ abi, functionName: 'executeDrawdown', args: [pool] })),
+    setting(priceVelocityGuard, limitTo(pool, 2n ** 63n)),
+  ];
+}
 
 test('settings that a node left out are found in their pools, which have no other event, and repaired', {
   timeout: LIMIT_MS,
@@ -184,27 +191,22 @@ test('settings that a node left out are found in their pools, which have no othe
       return given;
     },
   });
-  // Together with a swap in another pool.
-  await inOneBlock(url, async () => {
-    await set(lists[0], encodeFunctionData({ abi, functionName: 'setAllowAllDepositors', args: [flat, true] }));
-    await set(
+  // In one block with a swap in another pool.
+  await request(url, 'evm_setAutomine', [false]);
+  const changed = [
+    setting(lists[0], encodeFunctionData({ abi, functionName: 'setAllowAllDepositors', args: [flat, true] })),
+    setting(
       lists[0],
       encodeFunctionData({ abi, functionName: 'setAllowedToDeposit', args: [flat, trafficProvider, true] }),
-    );
-    await set(lists[1], encodeFunctionData({ abi, functionName: 'setAllowedToSwap', args: [packed, trader, false] }));
-    for (const [{ stopLoss, priceVelocityGuard }, pool] of [
-      [deployment, guarded],
-      [ofPacked, packed],
-    ] as const) {
-      await set(
-        stopLoss,
-        encodeFunctionData({ abi: stopLossAdminAbi, functionName: 'proposeDrawdown', args: [pool, 5] }),
-      );
-      await set(stopLoss, encodeFunctionData({ abi: stopLossAdminAbi, functionName: 'executeDrawdown', args: [pool] }));
-      await set(priceVelocityGuard, limitTo(pool, 2n ** 63n));
-    }
-    await swap(chain, deployment, { pool: other, zeroForOne: true, amountSpecified: 10n ** 12n });
-  });
+    ),
+    setting(lists[1], encodeFunctionData({ abi, functionName: 'setAllowedToSwap', args: [packed, trader, false] })),
+    ...changedGuards(guarded, deployment),
+    ...changedGuards(packed, ofPacked),
+  ];
+  const swap = swapCall(chain, deployment, { pool: other, zeroForOne: true, amountSpecified: 10n ** 12n });
+  for (const transaction of [...changed, swap]) await submit(chain, transaction);
+  await request(url, 'anvil_mine', ['0x1']);
+  await request(url, 'evm_setAutomine', [true]);
   await request(url, 'anvil_mine', [FINAL]);
   await catchUp();
   world.secondNode.misbehave(null);
