@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
 import { PART_MS } from '../../quoting/parts/part-schedule.ts';
 import { startedWorld } from '../harness/open-world.ts';
@@ -8,6 +9,16 @@ import { PART_MAX_AGE_MS, startPartWorld } from './part-world.ts';
 
 /** Of five reads: a node that is right again is seen by the next ones. Besides, it is asked once in `PART_MS`. */
 const MAX_CALLS = 15;
+const GAP_MS = 10;
+/** Why no part is used, as the operator sees it, by trap. Others have several reasons. */
+const REASONS: ReadonlyMap<string, RegExp> = new Map([
+  ['callsBehind 3', /\(behind\)$/],
+  ['allBehind 0', /\(committed\)$/],
+  ['otherContext', /\(committed\)$/],
+  ['oldState 0', /\(older\)$/],
+  ['null', /\(refused\)$/],
+  ['otherParent', /\(parent\)$/],
+]);
 
 const world = startedWorld(() => startPartWorld({ node: { form: 'payload' } }));
 
@@ -61,6 +72,8 @@ test('a node falls into each trap, and into two at once: no quote is of a wrong 
     const name = trapName(trap);
     node.trap(...trap);
     for (const deadline = performance.now() + 2 * PART_MAX_AGE_MS; performance.now() < deadline; ) {
+      // biome-ignore lint/plugin: the pace of requests, which all run in this process: nodes answer meanwhile.
+      await sleep(GAP_MS);
       const seen = await quotes();
       for (const [index, { basis }] of seen.entries()) {
         const expected = basis?.kind === 'live' ? right : committed;
@@ -73,6 +86,8 @@ test('a node falls into each trap, and into two at once: no quote is of a wrong 
       await vi.waitFor(async () => {
         const kinds = (await quotes()).map(({ basis }) => basis?.kind);
         expect(kinds, name).toEqual(right.map(() => 'committed'));
+        const [warning] = Object.values(world.api.warnings());
+        expect(warning, name).toMatch(REASONS.get(name) ?? /\(\w+\)$/);
       });
     node.trap();
     const [asked, askedAt] = [callsAtParts(), performance.now()];
