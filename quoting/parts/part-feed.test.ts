@@ -19,7 +19,7 @@ const partOf = (index: number, isUnchanged = false) => ({ blockNumber: 10n, inde
 const HEAD = { number: 9n, hash: hashOf(9n), timestamp: 1_018n, parents: [hashOf(8n)] };
 
 /** A feed whose calls show this, one after the other; the last one again. */
-function feedOf(shows: (PartView | RpcFailure)[], id = 'b', sealed = { isDivergent: () => false }) {
+function feedOf(shows: (PartView | RpcFailure | 'nothing')[], id = 'b', sealed = { isDivergent: () => false }) {
   const calls: number[] = [];
   const outcomes: string[] = [];
   const shared: SharedPart[] = [];
@@ -32,9 +32,9 @@ function feedOf(shows: (PartView | RpcFailure)[], id = 'b', sealed = { isDiverge
     committed: { announced: { block: HEAD, endpoint: null } },
     async read() {
       calls.push(now());
-      const shown = (shows.length > 1 ? shows.shift() : shows[0]) as PartView | RpcFailure;
+      const shown = (shows.length > 1 ? shows.shift() : shows[0]) as (typeof shows)[number];
       if (shown instanceof RpcFailure) throw shown;
-      return shown;
+      return shown === 'nothing' ? new Promise(() => undefined) : shown;
     },
     sealed,
     observer: { count: (_, outcome) => outcomes.push(outcome) },
@@ -77,6 +77,15 @@ test('a part that no call shows any more ends after its age, and the operator se
   expect(feed.state()).toBeUndefined();
   expect(feed.warning()).toBe('quotes are committed: parts of blocks are not used (committed)');
   expect(outcomes.slice(0, 3)).toEqual(['used', 'refused', 'committed']);
+});
+
+test('the operator sees that a call takes longer than a part is used', async () => {
+  const { feed } = feedOf([viewOf(10n, 5n), 'nothing']);
+  feed.want();
+  await vi.advanceTimersByTimeAsync(600);
+  expect(feed.warning()).toBeUndefined();
+  await vi.advanceTimersByTimeAsync(1);
+  expect(feed.warning()).toBe('quotes are committed: parts of blocks are not used (timeout)');
 });
 
 test('the index is that of the pushed part of this block', async () => {

@@ -83,7 +83,9 @@ export class PartFeed {
     if (!this.#isWanted || this.#outcome === null) return undefined;
     const isDivergent = this.#isDivergent(this.#parts.used?.view);
     if (this.state() && !isDivergent) return undefined;
-    const reason = isDivergent ? 'divergent' : this.#outcome;
+    // Where the last one was used, the call since then is overdue.
+    const outcome = this.#outcome === 'used' ? 'timeout' : this.#outcome;
+    const reason = isDivergent ? 'divergent' : outcome;
     return `quotes are committed: parts of blocks are not used (${reason})`;
   }
 
