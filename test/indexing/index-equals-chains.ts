@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { describe, expect, test } from 'vitest';
 import { servedSchema } from '../../db/served-schema.ts';
+import { sendRequest } from '../../runtime/http-request.ts';
 import { openWorld } from '../harness/open-world.ts';
 import { activityOf, sumLoggedActivity } from './activity-from-logs.ts';
 import { readBinSwaps, readPriceVelocity, readProvider, readStopLoss, readWatermark } from './chain-facts.ts';
@@ -48,6 +49,14 @@ export function testIndex(world: IndexedWorld): void {
     test('without what Ponder would do at each row for live queries', async () => {
       const sql = "SELECT tgname FROM pg_trigger WHERE tgname LIKE 'live_query%'";
       expect((await opened.database.query(sql)).rows).toEqual([]);
+    });
+
+    test('with one statement for all tables that a block may change', async () => {
+      const { text } = await sendRequest(`${world.indexer.url}/metrics`, { timeoutMs: 30_000 });
+      const countOf = (method: string) =>
+        Number(new RegExp(`^ponder_database_method_duration_count{method="${method}"} (\\d+)$`, 'm').exec(text)?.[1]);
+      expect(countOf('commit_block')).toBeGreaterThan(ACTIONS_LIVE / 2);
+      expect(countOf('commit_block')).toBeLessThan(countOf('update_checkpoints'));
     });
 
     // The running totals below would count an event twice.
