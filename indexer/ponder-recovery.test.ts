@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 
 /**
  * The patches `failed-head`, `interrupted-reorganisation` and `child-addresses`: once what failed works again,
- * a chain is indexed as it is.
+ * a chain is indexed as it is. The patch `insert-blocks`: with few statements.
  */
 
 const PONDER = import.meta.resolve('ponder');
@@ -127,4 +127,68 @@ test('a pool is stored again when the transaction that stored it is tried again'
   await attempt();
   await attempt();
   expect(stored).toEqual([[child], [child]]);
+});
+
+test('of blocks that are read together, rows are stored together, each once', async () => {
+  type Sync = { syncBlockData(of: object): Promise<unknown> };
+  const { createHistoricalSync } = await load<{ createHistoricalSync: (of: object) => Sync }>(
+    'sync-historical/index.js',
+  );
+  const numbers = Array.from({ length: 250 }, (_, index) => index + 1);
+  const address = pad('0xc1', { size: 20 });
+  const placeIn = ({ number: blockNumber, hash: blockHash }: ReturnType<typeof blockOf>) => ({
+    blockNumber,
+    blockHash,
+    transactionIndex: '0x0',
+  });
+  const transactionOf = (number: number) => ({
+    ...placeIn(blockOf(number)),
+    hash: pad(numberToHex(number)),
+    from: address,
+    to: address,
+    input: '0x',
+    value: '0x0',
+    nonce: '0x0',
+    gas: '0x0',
+    type: '0x0',
+  });
+  const logOf = (number: number) => ({
+    ...placeIn(blockOf(number)),
+    address,
+    topics: [pad('0xee')],
+    data: '0x',
+    logIndex: '0x0',
+    transactionHash: pad(numberToHex(number)),
+  });
+  const sync = createHistoricalSync({
+    common,
+    chain,
+    childAddresses: new Map(),
+    rpc: {
+      request: async ({ params: [number] }: { readonly params: readonly [string] }) => ({
+        ...blockOf(Number(number)),
+        transactions: [transactionOf(Number(number))],
+      }),
+    },
+  });
+  const stored: number[][] = [];
+  const insert =
+    (name: string, place: string) =>
+    async ({ [name]: rows = [] }: Record<string, readonly Record<string, string>[]>) => {
+      if (rows.length > 0) stored.push(rows.map(({ [place]: number }) => Number(number)));
+    };
+  await sync.syncBlockData({
+    interval: [1, 250],
+    requiredIntervals: [{ filter: { type: 'log', chainId: 1, address, topic0: pad('0xee') }, interval: [1, 250] }],
+    logs: numbers.map(logOf),
+    syncStore: {
+      insertBlocks: insert('blocks', 'number'),
+      insertTransactions: insert('transactions', 'blockNumber'),
+      insertTransactionReceipts: insert('transactionReceipts', 'blockNumber'),
+      insertTraces: insert('traces', 'blockNumber'),
+      insertLogs: insert('logs', 'blockNumber'),
+    },
+  });
+  expect(stored.length).toBeLessThan(10);
+  expect(stored.flat().sort((a, b) => a - b)).toEqual(numbers.flatMap((number) => [number, number, number]));
 });
