@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { constants, deflateRaw, type ZlibOptions } from 'node:zlib';
 import type { PerMessageDeflateOptions } from 'ws';
+import { textFrame } from './text-frame.ts';
 
 /*
  * Compressed messages of WebSockets (RFC 7692). Each message is compressed without those before it, so that one that
@@ -64,8 +65,6 @@ function stored(content: Uint8Array): Buffer {
 
 /** What stands for an empty last block, of which the form leaves out four bytes. */
 const END = Buffer.of(0);
-/** A whole text message that is compressed. */
-const FIRST_BYTE = 0xc1;
 
 /**
  * Writes a message as a server sends it: one frame of the WebSocket protocol.
@@ -74,17 +73,5 @@ const FIRST_BYTE = 0xc1;
  * @param head at most 65,535 bytes that come before it
  * @param tail at most 65,535 bytes that come after it
  */
-export function deflatedFrame(deflated: Uint8Array, head: Uint8Array, tail: Uint8Array): Buffer {
-  const parts = [stored(head), deflated, stored(tail), END];
-  const length = parts.reduce((sum, part) => sum + part.length, 0);
-  return Buffer.concat([frameHead(length), ...parts]);
-}
-
-function frameHead(length: number): Buffer {
-  if (length < 126) return Buffer.of(FIRST_BYTE, length);
-  const head = Buffer.alloc(length < 0x1_00_00 ? 4 : 10);
-  head.writeUInt8(FIRST_BYTE, 0);
-  head.writeUInt8(head.length === 4 ? 126 : 127, 1);
-  head.writeUIntBE(length, head.length === 4 ? 2 : 4, head.length === 4 ? 2 : 6);
-  return head;
-}
+export const deflatedFrame = (deflated: Uint8Array, head: Uint8Array, tail: Uint8Array): Buffer =>
+  textFrame([stored(head), deflated, stored(tail), END], 'deflated');

@@ -90,10 +90,10 @@ async function serve(feeds: readonly (readonly [bytes: number, minMs: number])[]
 /** Connects, and notes the frames that come as their size and number. Compressed, they are short. */
 async function connect(url: string, options: ClientOptions = { perMessageDeflate: false }) {
   const socket = new WebSocket(url, options);
-  const frames: { readonly bytes: number; readonly number: number }[] = [];
+  const frames: { readonly bytes: number; readonly number: number; readonly received: number }[] = [];
   socket.on('message', (data: Buffer) => {
     const [bytes, number] = data.subarray(0, 40).toString().split(' ').map(Number);
-    frames.push({ bytes: bytes ?? 0, number: number ?? 0 });
+    frames.push({ bytes: bytes ?? 0, number: number ?? 0, received: data.length });
   });
   socket.on('error', () => undefined);
   await new Promise((resolve) => socket.once('open', resolve));
@@ -162,6 +162,15 @@ test('frames of many feeds are made one by one', async () => {
   expect([seen.open, seen.most]).toEqual([feeds.length, 1]);
   socket.terminate();
   await expect.poll(() => seen.open, EVENTUALLY).toBe(0);
+});
+
+test('frames come whole, whichever form their length has', async () => {
+  const lengths = [100, 125, 126, 65_535, 65_536];
+  const { url } = await serve(lengths.map((bytes) => [bytes, 20]));
+  const { socket, frames } = await connect(url);
+  await expect.poll(() => new Set(frames.map(({ bytes }) => bytes)).size, EVENTUALLY).toBe(lengths.length);
+  for (const { bytes, received } of frames) expect(received).toBe(bytes);
+  socket.terminate();
 });
 
 test('clients that offer compression get the same frames, whatever window they have', async () => {

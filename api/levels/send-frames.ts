@@ -1,6 +1,7 @@
 import type { WebSocket } from 'ws';
 import { DEFLATE_FROM_BYTES, deflatedFrame, deflateMessage } from '../../runtime/message-deflate.ts';
 import { perObject } from '../../runtime/per-object.ts';
+import { textFrame } from '../../runtime/text-frame.ts';
 import { GOING_AWAY } from '../../runtime/web-sockets.ts';
 import { type ByeReason, byeOf } from '../sockets/bye.ts';
 import { MAX_UNSENT_BYTES } from '../sockets/connections.ts';
@@ -22,9 +23,10 @@ const BARE: MessageForm = { head: NOTHING, tail: NOTHING, bye: (bye) => JSON.str
 /** As builders send them: nothing but frames. */
 export const FRAMES_ALONE: MessageForm = { ...BARE, bye: () => null };
 
-/** Compressed once for all clients. */
+/** Compressed, and written as they are sent, once for all clients. */
 const deflatedOnce = perObject((frame: Buffer) => deflateMessage(frame));
 const deflatedAlone = perObject((deflated: Buffer) => deflatedFrame(deflated, NOTHING, NOTHING));
+const plainAlone = perObject((frame: Buffer) => textFrame([frame]));
 
 /**
  * Sends the frames of a feed over a WebSocket. A client that reads slowly gets the newest frame when its socket takes
@@ -39,21 +41,19 @@ export function sendFrames(feed: FrameFeed, opened: OpenSocket, form: MessageFor
   const isDeflated = socket.extensions.includes('permessage-deflate');
   let isDeflating = false;
   let hasLeft = false;
-  const send = (frame: Buffer) => {
-    const message = isAlone ? frame : Buffer.concat([head, frame, tail]);
+  // The socket has nothing that waits, as it compresses nothing itself: what is written for all goes past it.
+  const send = (message: Buffer) => {
+    if (hasLeft || socket.readyState !== socket.OPEN) return;
     opened.largestMessage = Math.max(opened.largestMessage, message.length);
-    socket.send(message, { binary: false });
+    tcp.write(message);
   };
+  const sendPlain = (frame: Buffer) => send(isAlone ? plainAlone(frame) : textFrame([head, frame, tail]));
   const sendDeflated = async (frame: Buffer) => {
     isDeflating = true;
     const deflated = await deflatedOnce(frame).catch(() => null);
     isDeflating = false;
-    if (hasLeft || socket.readyState !== socket.OPEN) return;
-    if (!deflated) return send(frame);
-    const message = isAlone ? deflatedAlone(deflated) : deflatedFrame(deflated, head, tail);
-    opened.largestMessage = Math.max(opened.largestMessage, message.length);
-    // The socket has nothing that waits: it compresses nothing itself.
-    tcp.write(message);
+    if (deflated) send(isAlone ? deflatedAlone(deflated) : deflatedFrame(deflated, head, tail));
+    else sendPlain(frame);
   };
   const leave = feed({
     get isReady() {
@@ -61,7 +61,7 @@ export function sendFrames(feed: FrameFeed, opened: OpenSocket, form: MessageFor
     },
     take({ frame }) {
       if (isDeflated && frame.length >= DEFLATE_FROM_BYTES) void sendDeflated(frame);
-      else send(frame);
+      else sendPlain(frame);
     },
     onSilence: () => endFrames(socket, 'stale', form),
   });
