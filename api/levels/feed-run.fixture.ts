@@ -82,8 +82,8 @@ export class FeedRun {
     this.#state = next;
     this.#wakeAt = wakeAt;
     if (isMakeDue) this.#making = step;
-    for (const { name } of send?.to ?? [])
-      this.seen.push({ at: this.now, name, what: 'frame', age: this.now - Number(send?.made.frame) });
+    for (const { name, isReady } of send?.to ?? [])
+      if (isReady) this.seen.push({ at: this.now, name, what: 'frame', age: this.now - Number(send?.made.frame) });
     for (const { name } of silent) {
       this.seen.push({ at: this.now, name, what: 'end', age: 0 });
       this.readers.delete(name);

@@ -121,7 +121,7 @@ class RunningFeed {
     if (wakeAt === null) this.#end();
     if (isMakeDue) void this.#make();
     // Readers may join and leave meanwhile.
-    if (send) for (const reader of send.to) reader.take(send.made, send.begunAt);
+    if (send) for (const reader of send.to) if (reader.isReady) reader.take(send.made, send.begunAt);
     for (const reader of silent) reader.onSilence();
   }
 

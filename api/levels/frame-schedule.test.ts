@@ -28,7 +28,7 @@ function outcomeOf(happenings: readonly Happening[], pace: FramePace = PACE) {
     if (typeof each === 'function') each();
     else [state, effects] = nextFeed(state, each[1], each[0], pace);
   const { send, silent, isMakeDue, wakeAt } = effects as NonNullable<typeof effects>;
-  const to = send?.to.map(({ name }) => name) ?? [];
+  const to = send?.to.flatMap(({ name, isReady }) => (isReady ? [name] : [])) ?? [];
   return { to, silent: silent.map(({ name }) => name), isMakeDue, wakeAt };
 }
 

@@ -51,6 +51,7 @@ export interface FeedEffects<R> {
   readonly wakeAt: number | null;
   /** Whether to make a frame; `made` must follow. */
   readonly isMakeDue: boolean;
+  /** A frame for these readers, as far as each is ready when it is its turn. */
   readonly send: { readonly made: MadeFrame; readonly begunAt: number; readonly to: readonly R[] } | null;
   /** Readers that are sent away for want of frames. They are not readers any more. */
   readonly silent: readonly R[];
@@ -157,12 +158,8 @@ function wakeAt<R>(state: FeedState<R>, now: number, pace: FramePace): number | 
   return state.isMaking ? Number.POSITIVE_INFINITY : Math.min(tryAt, silentAt(state, joinedAt, pace));
 }
 
-function sent<R extends { readonly isReady: boolean }>(
-  { readers }: FeedState<R>,
-  made: MadeFrame,
-  { begunAt }: FeedState<R>,
-): FeedEffects<R>['send'] {
+function sent<R>({ readers }: FeedState<R>, made: MadeFrame, { begunAt }: FeedState<R>): FeedEffects<R>['send'] {
   const to: R[] = [];
-  for (const [reader, joinedAt] of readers) if (joinedAt <= begunAt && reader.isReady) to.push(reader);
+  for (const [reader, joinedAt] of readers) if (joinedAt <= begunAt) to.push(reader);
   return to.length > 0 ? { made, begunAt, to } : null;
 }
