@@ -138,24 +138,69 @@ function positionAfter({ zeroForOne, position, available }: BinSlice, output: bi
     : position + mulDivFloor(MAX_POSITION - position, output, available);
 }
 
+/** What a bin costs at both ends, input per output (Q64.64), and all of it. */
+interface BinCost {
+  readonly startPaidX64: bigint;
+  readonly endPaidX64: bigint;
+  readonly whole: bigint;
+}
+
+/** Of bins in which many inputs end. */
+const binCosts = new WeakMap<BinSlice, BinCost>();
+
+function binCost(slice: BinSlice): BinCost {
+  const known = binCosts.get(slice);
+  if (known) return known;
+  const paidAt = slice.charge.on === 'net' ? barePaid : chargedPaid;
+  const startPaidX64 = paidAt(slice, slice.position);
+  const endPaidX64 = paidAt(slice, positionAfter(slice, slice.available));
+  const cost = { startPaidX64, endPaidX64, whole: costBetween(slice, slice.available, startPaidX64, endPaidX64) };
+  binCosts.set(slice, cost);
+  return cost;
+}
+
+/** Cost of an output between two prices, with the fees that act on it. */
+function costBetween(slice: BinSlice, output: bigint, startPaidX64: bigint, endPaidX64: bigint): bigint {
+  const paid = averageCost(output, startPaidX64, endPaidX64);
+  return slice.charge.on === 'net' ? inputOfNet(slice, paid) : paid;
+}
+
+/**
+ * About the output that an input pays for, by floats: prices fall or rise evenly within a bin, and a sale pays their
+ * inverse. Output and input meet where `input = output * (start + end) / 2`.
+ */
+function roughOutput(slice: BinSlice, input: bigint, { startPaidX64, endPaidX64 }: BinCost): bigint {
+  const { zeroForOne, available, charge } = slice;
+  const [start, end] = [Number(startPaidX64) / Number(Q64), Number(endPaidX64) / Number(Q64)];
+  const net = charge.on === 'net' ? (Number(input) * Number(Q64)) / Number(charge.factorX64) : Number(input);
+  const fall = (1 / start - 1 / end) / Number(available);
+  const rise = (end - start) / Number(available);
+  const middle = (1 + net * fall) / start;
+  const output = zeroForOne
+    ? (2 * net) / start ** 2 / (middle + Math.sqrt(middle ** 2 - (2 * net * fall) / start ** 2))
+    : (2 * net) / (start + Math.sqrt(start ** 2 + 2 * net * rise));
+  return output >= 0 && output < Number(available) ? minBigint(BigInt(Math.floor(output)), available) : available >> 1n;
+}
+
+/** Two guesses this close, as a power of 2, show the slope there. */
+const NEAR_BITS = 20n;
 /** After this many secants, a guess is as near as rounding lets it be: prices in a bin are nearly even. */
-const SECANTS = 6;
+const SECANTS = 2;
 
 /**
  * The largest output of a bin whose cost does not exceed the input (scaled, fees included). Costs never fall, so any
  * guess may begin the search; to bisect the whole bin would take several times as long.
  */
 export function largestAffordable(slice: BinSlice, input: bigint): bigint {
-  const { available, charge, position } = slice;
-  const isOnNet = charge.on === 'net';
-  const paidAt = isOnNet ? barePaid : chargedPaid;
-  const startPaidX64 = paidAt(slice, position);
-  const costOf = (output: bigint) => {
-    const paid = averageCost(output, startPaidX64, paidAt(slice, positionAfter(slice, output)));
-    return isOnNet ? inputOfNet(slice, paid) : paid;
-  };
-  let [last, lastCost, guess, cost] = [0n, 0n, available, costOf(available)];
-  if (cost <= input) return available;
+  const { available } = slice;
+  const bin = binCost(slice);
+  if (bin.whole <= input) return available;
+  const paidAt = slice.charge.on === 'net' ? barePaid : chargedPaid;
+  const costOf = (output: bigint) =>
+    costBetween(slice, output, bin.startPaidX64, paidAt(slice, positionAfter(slice, output)));
+  let guess = roughOutput(slice, input, bin);
+  let last = guess - (guess >> NEAR_BITS);
+  let [lastCost, cost] = [costOf(last), costOf(guess)];
   for (let secant = 0; secant < SECANTS && cost !== lastCost; secant++) {
     const secantAt = guess + ((input - cost) * (guess - last)) / (cost - lastCost);
     const next = minBigint(maxBigint(secantAt, 0n), available);
