@@ -78,6 +78,10 @@ export const stateDigest = (text: string): string => hash('sha256', text, 'base6
 /** Names the state that a call at this block sees: a committed block's hash, and the digest of what is on top. */
 export const stateOf = ({ hash, pending }: BlockState): string => (pending ? `${hash}+${pending.digest}` : hash);
 
+/** Whether calls at both blocks see the same state, without the text that {@link stateOf} makes. */
+export const isSameState = (one: BlockState, other: BlockState): boolean =>
+  one.hash === other.hash && one.pending?.digest === other.pending?.digest;
+
 /** The same block being built, with none of the overrides. */
 export const withoutOverrides = <B extends BlockState>(block: B & { readonly pending: PendingState }): B => ({
   ...block,

@@ -1,4 +1,4 @@
-import { blockOverrides, stateDiffs, stateOf } from '../chain/pending-state.ts';
+import { blockOverrides, isSameState, stateDiffs } from '../chain/pending-state.ts';
 import type { BlockRef } from '../chain/read-context.ts';
 import type { Snapshot } from './types.ts';
 
@@ -46,6 +46,6 @@ export function overridesOf(blocks: readonly BlockRef[]) {
   const live = blocks.filter(({ pending }) => pending && !pending.part);
   const [first] = live;
   if (!first?.pending) return null;
-  if (live.some((block) => stateOf(block) !== stateOf(first))) return undefined;
+  if (live.some((block) => !isSameState(block, first))) return undefined;
   return { blockOverrides: blockOverrides(first.pending), stateOverride: stateDiffs(first.pending.overrides) };
 }

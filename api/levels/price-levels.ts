@@ -1,4 +1,4 @@
-import { stateOf } from '../../chain/pending-state.ts';
+import { isSameState } from '../../chain/pending-state.ts';
 import type { BlockRef } from '../../chain/read-context.ts';
 import { quotesOf } from '../../quoting/open-chain.ts';
 import type { Basis } from '../../quoting/quote-basis.ts';
@@ -84,7 +84,7 @@ export class PriceLevels {
       });
       const failure = unread.find(isNodeFailure);
       if (failure || (unread.length > 0 && signal.aborted)) throw unavailable(failure);
-      const isOther = ({ block }: DepthSnapshot) => block.pending && stateOf(block) !== stateOf(head.block);
+      const isOther = ({ block }: DepthSnapshot) => block.pending && !isSameState(block, head.block);
       if (unread.length > 0 || read.some(isOther)) return null;
       if (read.length === 0 && pools.length > 0) throw unavailable(outcomes.values().next().value);
       const block = read.map((snapshot) => snapshot.block).reduce(olderBlock, withoutPending(head.block));

@@ -1,5 +1,5 @@
 import type { Address } from 'viem';
-import { stateOf } from '../../chain/pending-state.ts';
+import { isSameState } from '../../chain/pending-state.ts';
 import { choosePools } from '../../protocol/routing/choose-pools.ts';
 import { capacity, fillCurve, foundAt } from '../../protocol/routing/fill-curve.ts';
 import { walkEstimates } from '../../protocol/routing/pool-candidate.ts';
@@ -77,7 +77,7 @@ export class TakerQuotes {
       const better = candidates.find((each) => awaited(each.pool) && mayGive(each, order.amountIn) > best.amountOut);
       if (better) throw unreadPool(snapshots.get(better.pool.address));
       const { pool, block } = best.snapshot;
-      if (block.pending && stateOf(block) !== stateOf(head.block)) return null;
+      if (block.pending && !isSameState(block, head.block)) return null;
       quotes.requested.markRequested([pool], 'depths', byKey);
       const madeAt = await this.#deps.stamp();
       const target = targetOf(head.block, chain);

@@ -1,5 +1,5 @@
 import { isLaterView, OtherPart } from '../../chain/part-view.ts';
-import { type PartView, stateOf } from '../../chain/pending-state.ts';
+import { isSameState, type PartView } from '../../chain/pending-state.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import type { PoolRead } from '../calls/decode-pool.ts';
 import { committedReads, type ReadCommitted } from '../live/committed-reads.ts';
@@ -92,9 +92,7 @@ export class PartReader implements Pick<PoolReader, 'prices' | 'depth'> {
     this.#note(shown);
     const { block } = await this.#deps.heads.head();
     // It may know which part of the block that is.
-    return stateOf(block) === stateOf(snapshot.block)
-      ? { ...snapshot, block: { ...snapshot.block, ...block } }
-      : snapshot;
+    return isSameState(block, snapshot.block) ? { ...snapshot, block: { ...snapshot.block, ...block } } : snapshot;
   }
 
   #note(view: PartView): void {

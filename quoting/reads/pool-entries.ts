@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Address } from 'viem';
-import { stateOf } from '../../chain/pending-state.ts';
+import { isSameState } from '../../chain/pending-state.ts';
 import { perObject } from '../../runtime/per-object.ts';
 import { guardPlan, type ServedPool } from '../pools/pool-directory.ts';
 import { SnapshotError } from '../snapshot-error.ts';
@@ -64,7 +64,7 @@ export class PoolEntries {
   /** The entry of a pool at this head, or at one that is the newest; a new one otherwise. */
   #at(head: HeadContext, pool: ServedPool): Entry {
     const known = this.#entries.get(pool.address);
-    if (known && (stateOf(known.head.block) === stateOf(head.block) || this.#deps.isCurrent(known.head))) return known;
+    if (known && (isSameState(known.head.block, head.block) || this.#deps.isCurrent(known.head))) return known;
     const entry: Entry = { pool, head, reads: {} };
     this.#entries.set(pool.address, entry);
     return entry;

@@ -1,6 +1,6 @@
 import type { ReportedHead } from '../../chain/chain-rpc.ts';
 import type { MulticallTarget } from '../../chain/multicall.ts';
-import { stateOf } from '../../chain/pending-state.ts';
+import { isSameState } from '../../chain/pending-state.ts';
 import type { BlockRef, ReadContext } from '../../chain/read-context.ts';
 import { isBlockRefusal } from '../../chain/rpc-failure.ts';
 import type { LogUnknownError } from '../../chain/unknown-errors.ts';
@@ -90,7 +90,7 @@ export class PoolReader {
       head,
       async (at) => withDepth(newest, await this.#deps.sides.read(atBlockOf(newest, at), newest)),
       async (next) => {
-        if (stateOf(next.block) !== stateOf(newest.block))
+        if (!isSameState(next.block, newest.block))
           newest = await this.prices(next, { pool: newest.pool, before: newest });
       },
     );
@@ -175,7 +175,7 @@ export class PoolReader {
     const read = withTimeLimit(readTimeoutMs, (signal) =>
       reader.read({ ...head, block: part.block, signal }, pools, part),
     );
-    const isAt = () => stateOf(part.shown) === stateOf(block);
+    const isAt = () => isSameState(part.shown, block);
     const answers = await shared.share(
       { kind: 'answers', block, pools: pools.map(({ address }) => address), isAt },
       read,
@@ -213,4 +213,4 @@ export class PoolReader {
 
 /** The block of prices with the budget of a head: they may have been read at another block, or with another budget. */
 const atBlockOf = ({ block }: PriceSnapshot, head: HeadContext): ReadContext =>
-  stateOf(block) === stateOf(head.block) ? head : { ...head, block };
+  isSameState(block, head.block) ? head : { ...head, block };

@@ -1,6 +1,6 @@
 import type { Address } from 'viem';
 import type { ReportedHead } from '../../chain/chain-rpc.ts';
-import { stateOf } from '../../chain/pending-state.ts';
+import { isSameState } from '../../chain/pending-state.ts';
 import { withTimeLimit } from '../../runtime/time-limit.ts';
 import type { Heads } from '../heads/heads.ts';
 import type { ServedPool } from '../pools/pool-directory.ts';
@@ -78,7 +78,7 @@ export class SnapshotCache implements ChainSnapshots {
     const { heads } = this.#deps;
     const head = heads.isBehind ? undefined : heads.fresh();
     const entry = head && this.#entries.get(pool);
-    if (!entry || stateOf(entry.head.block) !== stateOf(head.block)) return undefined;
+    if (!entry || !isSameState(entry.head.block, head.block)) return undefined;
     const outcome = entry.reads[readKind(pool, kind)]?.settled;
     if (!outcome || outcome instanceof SnapshotError || isOfOther(entry, outcome)) return undefined;
     return kind === 'prices' ? withoutLevels(outcome) : outcome;
@@ -184,7 +184,7 @@ export class SnapshotCache implements ChainSnapshots {
 
   #isCurrent({ block }: ReportedHead): boolean {
     const { current } = this.#deps.heads;
-    return current !== undefined && stateOf(current.block) === stateOf(block);
+    return current !== undefined && isSameState(current.block, block);
   }
 
   /**
