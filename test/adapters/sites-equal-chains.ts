@@ -17,8 +17,9 @@ import { type KeptChain, type KeptEvent, walkSite } from './walk-site.ts';
 const BLOCKS_TO_FINALITY = 70;
 /** The newest block that sites get is this much older than the index. */
 const SETTLED_SECS = 60;
-const HOUR = 3_600;
-const DAY = 24 * HOUR;
+const MINUTE = 60;
+const DAY = 86_400;
+const BLOCKS_IN_DAY = 10;
 
 /** A log that moved tokens of a pool: an event for sites, unless it is a collection of fees or moved too little. */
 type Moved = Omit<KeptEvent, 'maker' | 'transactionIndex' | 'timestamp' | 'type'> & {
@@ -52,16 +53,14 @@ export function testSites(world: IndexedWorld): void {
   };
 
   test('a walk from the first to the last block has every trade and change of liquidity that the chain logged', async () => {
-    for (const { client } of world.chains) {
-      const secs = Math.ceil(SETTLED_SECS / BLOCKS_TO_FINALITY) + 1;
-      await client.request({ method: 'anvil_mine', params: [BLOCKS_TO_FINALITY, secs] } as never);
-      await client.request({ method: 'anvil_mine', params: [BLOCKS_TO_FINALITY, secs] } as never);
-    }
+    // With blocks enough beyond finality for the newest final one to be old enough.
+    for (const { client } of world.chains)
+      await client.request({ method: 'anvil_mine', params: [BLOCKS_TO_FINALITY, SETTLED_SECS] } as never);
     await world.catchUp();
     for (const chain of world.chains) {
       // A block is final a little after it is indexed.
       const newest = Number(await chain.client.getBlockNumber());
-      await expect.poll(() => latestBlock(chain)).toBeGreaterThan(newest - 2 * BLOCKS_TO_FINALITY);
+      await expect.poll(() => latestBlock(chain)).toBeGreaterThan(newest - BLOCKS_TO_FINALITY);
       const { until, pairs } = await walk(chain);
       const pools = await readIndexedPools(opened.exact, chain.chainId);
       let shown = 0;
@@ -87,11 +86,11 @@ export function testSites(world: IndexedWorld): void {
 
   test('days for DefiLlama sum up what the chain logged', async () => {
     for (const { client } of world.chains) {
-      // To the end of a day, so that final blocks are in it, too.
+      // Past the end of the next day, which has final blocks, and final ones after it.
       const { timestamp } = await client.getBlock();
-      const end = (Math.floor(Number(timestamp) / DAY) + 3) * DAY - HOUR;
-      const secs = Math.floor((end - Number(timestamp)) / (3 * BLOCKS_TO_FINALITY));
-      await client.request({ method: 'anvil_mine', params: [3 * BLOCKS_TO_FINALITY, secs] } as never);
+      const end = (Math.floor(Number(timestamp) / DAY) + 2) * DAY;
+      await client.request({ method: 'evm_setNextBlockTimestamp', params: [end - BLOCKS_IN_DAY * MINUTE] } as never);
+      await client.request({ method: 'anvil_mine', params: [BLOCKS_IN_DAY + BLOCKS_TO_FINALITY, MINUTE] } as never);
     }
     await world.catchUp();
     // Other prices, and what was written of trades at them.
