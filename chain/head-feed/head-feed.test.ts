@@ -25,6 +25,7 @@ async function nodeOf(chainId = CHAIN): Promise<TestNode> {
 
 function feedOf(wsUrls: readonly string[], blockTimeMs = 1_000) {
   const calls: string[] = [];
+  const checked: number[] = [];
   const clock = { ms: 0 };
   const count = (method: string, outcome: string) => calls.push(`${method} ${outcome}`);
   const feed = new HeadFeed({
@@ -32,7 +33,12 @@ function feedOf(wsUrls: readonly string[], blockTimeMs = 1_000) {
     blockTimeMs,
     wsUrls,
     count,
-    rpc: { header: async () => HEADER },
+    rpc: {
+      header: async (hash) => {
+        checked.push(Number(hash));
+        return HEADER;
+      },
+    },
     logger,
     now: () => clock.ms,
     wallClock: Date.now,
@@ -40,7 +46,7 @@ function feedOf(wsUrls: readonly string[], blockTimeMs = 1_000) {
   stops.push(() => feed.close());
   const heads: string[] = [];
   feed.onHead(({ block, header }) => heads.push(`${block.number} ${header.logsBloom}`));
-  return { feed, heads, calls, clock };
+  return { feed, heads, calls, checked, clock };
 }
 
 test('heads of several nodes come once, with all of their header, and the feed is live for two block times', async () => {
@@ -101,8 +107,12 @@ test.each([
 test('a socket that is closed is opened again, after pauses that grow while it ends soon', async () => {
   stopTime();
   const node = await nodeOf();
-  const { heads } = feedOf([node.url]);
+  const { heads, checked } = feedOf([node.url]);
   await until(() => node.subscribers() === 1);
+  for (const number of [1, 2, 3, 4]) {
+    node.pushHead(number);
+    await until(() => heads.length === number);
+  }
   const pauses: number[] = [];
   for (let ends = 0; ends < 3; ends += 1) {
     const since = performance.now();
@@ -116,7 +126,8 @@ test('a socket that is closed is opened again, after pauses that grow while it e
     expect(pauses[at]).toBeLessThanOrEqual(1.2 * ms + 30);
   }
   node.pushHead(5);
-  await until(() => heads.length === 1);
+  await until(() => heads.length === 5);
+  expect(checked).toEqual([1, 2, 5]);
 });
 
 test('a closed feed leaves no socket and no timer, not even one that still connects', async () => {

@@ -91,7 +91,8 @@ export class HeadFeed {
       if (isNews) this.#pass(head);
       else if (toCheck) void this.#check(head, toCheck.isBack);
     };
-    return openSocket({ url, chainId, count, onHead, logger });
+    const onEnd = () => void this.#take({ kind: 'ended', source });
+    return openSocket({ url, chainId, count, onHead, onEnd, logger });
   }
 
   #pass(head: PushedHead): void {

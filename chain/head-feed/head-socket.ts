@@ -17,6 +17,8 @@ export interface HeadSocketOptions {
   readonly url: string;
   readonly chainId: number;
   readonly onHead: (head: PushedHead) => void;
+  /** Called for each connection that ends: the next one may be to another node. */
+  readonly onEnd?: () => void;
   /** Called for each request that was sent. */
   readonly count: (method: string, outcome: string) => void;
   readonly logger: Logger;
@@ -38,7 +40,7 @@ const Push = z.object({ method: z.literal('eth_subscription'), params: z.object(
  * Subscribes to the heads of a node by WebSocket, and again after each end of the connection. It leaves a node of
  * another chain, or one that pushes what is not a head, and dials it again.
  */
-export function openHeadSocket({ url, chainId, onHead, count, logger }: HeadSocketOptions): LiveSocket {
+export function openHeadSocket({ url, chainId, onHead, onEnd, count, logger }: HeadSocketOptions): LiveSocket {
   let sent = 0;
   const settle = (outcome: 'ok' | RpcFailureCode) => {
     const request = REQUESTS[sent - 1];
@@ -80,6 +82,7 @@ export function openHeadSocket({ url, chainId, onHead, count, logger }: HeadSock
     onEnd: () => {
       settle('unreachable');
       sent = 0;
+      onEnd?.();
     },
   });
   return socket;

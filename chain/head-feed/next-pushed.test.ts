@@ -143,6 +143,15 @@ test('nodes are asked for the heads of a source until it pushed two heights with
   expect(checked).toEqual(['a1', 'a2', 'b4', 'b5', 'b6']);
 });
 
+test('nodes are asked again for the heads of a source that was dialled again: it may be another node, which pushes parts', () => {
+  const { push, take, checked } = feedOf({ has: ({ hash }) => hash.startsWith('a') });
+  for (const name of ['a1', 'a2', 'a3']) expect(push(0, name)).toBe(true);
+  take({ kind: 'ended', source: 0 });
+  expect(push(0, 'b4')).toBe(false);
+  expect(push(0, 'a4')).toBe(true);
+  expect(checked).toEqual(['a1', 'a2', 'b4', 'a4']);
+});
+
 test('where all heads are checked, nodes are asked for each', () => {
   const { push, checked } = feedOf({ checksAll: true });
   const pushed = ['a1', 'a2', 'a3', 'a4', 'a5'];

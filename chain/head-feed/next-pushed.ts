@@ -5,6 +5,8 @@ import type { BlockRef } from '../read-context.ts';
 export type PushEvent =
   /** A socket pushed a head. `source`: its index. `wallMs`: now, as Unix milliseconds. */
   | { readonly kind: 'pushed'; readonly source: number; readonly block: BlockRef; readonly wallMs: number }
+  /** A connection of a source ended: behind the same URL, the next one may be to another node. */
+  | { readonly kind: 'ended'; readonly source: number }
   /** Nodes have a block that was pushed. */
   | { readonly kind: 'checked'; readonly block: BlockRef; readonly isBack: boolean }
   /** A poll gave a head: lower heads that a socket pushes after it are late. */
@@ -106,8 +108,8 @@ export const isFeedLive = ({ pushedAt }: PushState, now: number, blockTimeMs: nu
  *    heads: `HeadTracker` of quotes, or Ponder.
  * 3. Nothing is news from a source that pushed three hashes of one height at once, until it did not for `PARTS_MS`: it
  *    shows blocks while they are built. They are not heads.
- * 4. Until a source pushed `PROVEN_HEIGHTS` heights in a row with one hash each, or while all are to be checked, a head
- *    is news only once nodes have it: it may be a part of a block, of which no node has the hash.
+ * 4. Until a connection pushed `PROVEN_HEIGHTS` heights in a row with one hash each, or while all are to be checked, a
+ *    head is news only once nodes have it: it may be a part of a block, of which no node has the hash.
  * 5. A source is dialled again whenever it pushed no head for as long as a dead one.
  *
  * @param pace `checksAll`: whether all heads are to be checked
@@ -133,6 +135,7 @@ function withEvent(
   { blockTimeMs, checksAll }: PushPace,
 ): readonly [PushState, Partial<PushEffects>] {
   if (event.kind === 'time') return [state, {}];
+  if (event.kind === 'ended') return [withSource(state, event.source, { hasOneHash: false, oneHashHeights: 0 }), {}];
   const { block } = event;
   const { number, hash } = block;
   if (event.kind === 'polled') return [{ ...withKnown(state, hash), highest: maxOf(number, state.highest) }, {}];
