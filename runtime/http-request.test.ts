@@ -72,8 +72,8 @@ test.each([true, false])(
 
 test('the time in which a process stood still is none that the server took', async () => {
   const { url } = await startThread();
-  const slow = sendRequest(`${url}/slow`, { timeoutMs: 400 });
-  standStill(800);
+  const slow = sendRequest(`${url}/slow`, { timeoutMs: 500 });
+  standStill(1_000);
   expect((await slow).text).toBe('slow');
 });
 

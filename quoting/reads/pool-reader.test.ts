@@ -116,9 +116,9 @@ test('depth follows the chain as far as prices do, and is of the block of its pr
 });
 
 test('a process that stood still takes what nodes answered meanwhile, however long that was', async () => {
-  const { left, read } = await openWorld([], [head(5)], { readTimeoutMs: 100 });
+  const { left, read } = await openWorld([], [head(5)], { readTimeoutMs: 500 });
   left.push(async (signal) => {
-    standStill(400);
+    standStill(1_000);
     // What nodes answered is taken in further turns.
     for (let turn = 0; turn < 3; turn += 1) await nextTurn();
     signal?.throwIfAborted();

@@ -47,10 +47,10 @@ test('a process that stood still takes the head that nodes gave meanwhile', asyn
   const head = headAt(1);
   const { promise: polled, resolve: answer } = Promise.withResolvers<ReportedHead>();
   const heads = { fresh: () => undefined, head: () => polled };
-  const cache = cacheAt(head, async ({ block }) => pricedAt(1n, POOL, block), heads, 100);
+  const cache = cacheAt(head, async ({ block }) => pricedAt(1n, POOL, block), heads, 500);
   const asked = cache.prices([POOL]);
   await nextTurn();
-  standStill(400);
+  standStill(1_000);
   for (let turn = 0; turn < 3; turn += 1) await nextTurn();
   answer(head);
   expect((await asked).get(POOL.address)).toMatchObject({ status: 'healthy' });
