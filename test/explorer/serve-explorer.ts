@@ -15,7 +15,7 @@ import { startServer } from '../../runtime/http-server.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { createMetrics } from '../../runtime/metrics.ts';
 import type { Listing } from '../metadata/listing-fixture.ts';
-import { eagerQuotes } from '../quotes/quote-world.ts';
+import { longTimeouts } from '../quotes/quote-world.ts';
 import { openStreams } from '../stream/open-streams.ts';
 
 export interface ServedExplorer {
@@ -29,7 +29,7 @@ export interface ServedExplorer {
 export async function serveExplorer({ configs, directory, listing, lags }: ServedExplorer) {
   const logger = createLogger('test', 'silent');
   const metrics = createMetrics('test');
-  const deps = { quotes: eagerQuotes, directory, countCall: () => undefined, logger };
+  const deps = { quotes: { ...longTimeouts, minRefreshMs: 100 }, directory, countCall: () => undefined, logger };
   const chains = new Map(configs.map((each) => [each.chainId, openChain(each, deps)]));
   const { stop, ...sockets } = openStreams({ chains, directory, metrics, logger, database: listing.pool });
   const app = createApp(
