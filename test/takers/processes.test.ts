@@ -22,7 +22,7 @@ const BLOCKS = 4;
 const BLOCK_MS = 1_000;
 const BEHIND_MS = 1_000;
 /** Between reads of both: some dozens meet a node while it is behind. */
-const GAP_MS = 25;
+const GAP_MS = 60;
 
 const world = startedWorld(() => startLiveWorld({ flatPools: 2, packedPools: 1 }));
 
@@ -86,31 +86,46 @@ async function firstOf({ base }: StreamApi, basis: Basis, book: Book): Promise<n
   return Number((data as { blockNumber: number }).blockNumber) + 1;
 }
 
-test.each(BASES.flatMap((basis) => Object.keys(READS).map((what) => [what, basis] as const)))(
-  'of two processes, %s (%s) names no older block than either did before, nor once one of them is gone',
-  async (what, basis) => {
+type Name = 'first' | 'second';
+
+/** Two processes of a reader of its own. @param minedAt when the last block was mined at the earliest */
+async function openReader(what: string, basis: Basis, minedAt: () => number) {
+  const prefix = randomUUID();
+  const [first, second] = [await open(prefix), await open(prefix)];
+  const read = READS[what] as (typeof READS)[string];
+  const book = new Book();
+  const seen: string[] = [];
+  let highest = 0;
+  const readAt = async (name: Name) => {
+    const number = await read({ first, second }[name].api, basis, book);
+    seen.push(`${what}: ${name} ${number}`);
+    expectFollowed(number, { highest, minedAt: minedAt(), seen });
+    highest = Math.max(highest, number);
+  };
+  return { first, second, readAt, highest: () => highest };
+}
+
+test.each(BASES)(
+  'of two processes, whatever is read (%s) names no older block than either did before, nor once one of them is gone',
+  async (basis) => {
     const { market } = world;
-    const prefix = randomUUID();
-    const [first, second] = [await open(prefix), await open(prefix)];
-    const read = READS[what] as (typeof READS)[string];
-    const book = new Book();
-    const seen: string[] = [];
-    let [highest, minedAt] = [0, performance.now()];
-    const readAt = async (name: 'first' | 'second') => {
-      const number = await read({ first, second }[name].api, basis, book);
-      seen.push(`${name} ${number}`);
-      expectFollowed(number, { highest, minedAt, seen });
-      highest = Math.max(highest, number);
-    };
-    for (const name of ['first', 'second', 'first', 'second'] as const) await readAt(name);
+    let minedAt = performance.now();
+    const readers = await Promise.all(Object.keys(READS).map((what) => openReader(what, basis, () => minedAt)));
+    const ofAll = (run: (reader: (typeof readers)[number]) => Promise<void>) => Promise.all(readers.map(run));
+    await ofAll(async ({ readAt }) => {
+      for (const name of ['first', 'second', 'first', 'second'] as const) await readAt(name);
+    });
     const mine = async () => {
       const block = market.builder.block().number - 1n;
-      second.node.misbehave({ kind: 'behind', block });
+      for (const { second } of readers) second.node.misbehave({ kind: 'behind', block });
       await updateAll(market, () => 200n);
       minedAt = performance.now();
       await market.builder.buildBlock();
-      // biome-ignore lint/plugin: for so long a node is behind.
-      return { over: sleep(BEHIND_MS).then(() => second.node.misbehave(null)) };
+      const endAll = () => {
+        for (const { second } of readers) second.node.misbehave(null);
+      };
+      // biome-ignore lint/plugin: for so long nodes are behind.
+      return { over: sleep(BEHIND_MS).then(endAll) };
     };
     for (let block = 0; block < BLOCKS; block += 1) {
       let isBehind = true;
@@ -118,21 +133,26 @@ test.each(BASES.flatMap((basis) => Object.keys(READS).map((what) => [what, basis
       void over.then(() => {
         isBehind = false;
       });
-      while (isBehind) {
-        for (const name of ['first', 'second'] as const) await readAt(name);
-        // biome-ignore lint/plugin: the pace of requests.
-        await sleep(GAP_MS);
-      }
+      await ofAll(async ({ readAt }) => {
+        while (isBehind) {
+          for (const name of ['first', 'second'] as const) await readAt(name);
+          // biome-ignore lint/plugin: the pace of requests.
+          await sleep(GAP_MS);
+        }
+      });
       await over;
     }
     const { over } = await mine();
-    while (highest < market.builder.block().number) await readAt('first');
-    await first.api.stop();
-    await readAt('second');
-    await over;
-    await readAt('second');
-    expect(highest).toBe(Number(market.builder.block().number));
-    await second.api.stop();
+    const building = Number(market.builder.block().number);
+    await ofAll(async ({ first, readAt, highest }) => {
+      while (highest() < building) await readAt('first');
+      await first.api.stop();
+      await readAt('second');
+      await over;
+      await readAt('second');
+      expect(highest()).toBe(building);
+    });
+    await ofAll(({ second }) => second.api.stop());
   },
 );
 
@@ -210,8 +230,11 @@ test('a process whose nodes stay a block behind names no older block than others
   const building = Number(market.builder.block().number);
   await expect.poll(async () => Math.min(...(await numbersOf(ahead.api)))).toBe(building);
   const since = performance.now();
-  while (performance.now() - since < FOLLOW_MS + BLOCK_MS)
+  while (performance.now() - since < FOLLOW_MS + BLOCK_MS) {
     expect(new Set(await numbersOf(behind.api))).toEqual(new Set([building]));
+    // biome-ignore lint/plugin: the pace of requests.
+    await sleep(GAP_MS);
+  }
   // Its frames are of the last block that its node gave: of the next one, if a request was on its way.
   const { parent } = DECODERS.builder((await MADE.levels?.(behind.api)) ?? '');
   expect([building - 2, building - 1]).toContain(Number(parent?.number));
