@@ -16,7 +16,6 @@ import {
   EVENTUALLY,
   localCommand,
   localStarter,
-  readData,
   START_LIMIT_MS,
   startLocalChain,
   wholeDigestOf,
@@ -62,42 +61,10 @@ describe('a service', { timeout: START_LIMIT_MS }, () => {
   let run: ServiceProcess;
   let rows: Awaited<ReturnType<typeof digestOf>>;
 
-  test('whose chains file changes while the first index is filled begins another one', async () => {
-    const { data, env } = folder;
-    const indexes = async () => {
-      const sql = "SELECT count(*) FROM pg_class WHERE relname = '_ponder_meta' AND relkind = 'r'";
-      return Number((await readData(data, sql)).count);
-    };
-    const logs = Promise.withResolvers<void>();
-    proxy.misbehave({ kind: 'held', until: logs.promise }, ({ method }) => method === 'eth_getLogs');
-    const begun = await startService({
-      ...localCommand('start', ['--chains', chain.chains, '--data', data], env),
-      ready: / API {2}/,
-      startTimeoutMs: START_LIMIT_MS,
-    });
-    onTestFinished(begun.stop);
-    await vi.waitFor(async () => expect(await indexes()).toBe(1), EVENTUALLY);
-    await begun.stop();
-    logs.resolve();
-    proxy.misbehave(null);
-
-    // The same pools: its first block comes later, before there are any.
-    const file = JSON.parse(await readFile(chain.chains, 'utf8'));
-    for (const deployment of file.chains[0].deployments) deployment.fromBlock += 1;
-    const later = join(chain.temp, 'later.json');
-    await writeFile(later, JSON.stringify(file));
-    run = await startForTests(chain, ['--chains', later, '--data', data], env);
-    const filled = async () =>
-      expect(await readFile(join(data, 'logs/backfill.log'), 'utf8')).toMatch(
-        /Filling "onchain_2" \(nothing serves yet\).*Readers are served from "onchain_2"/s,
-      );
-    await vi.waitFor(filled, EVENTUALLY);
-    expect(await indexes()).toBe(2);
-    rows = await wholeDigestOf(chain, data);
-  });
-
   test('has its folder alone, and processes that do not know its secret, and goes on when a log is full', async () => {
     const { data, env } = folder;
+    run = await startForTests(chain, ['--chains', chain.chains, '--data', data], env);
+    rows = await wholeDigestOf(chain, data);
     const secret = await readFile(join(data, 'secret'), 'utf8');
     const processes = await vi.waitFor(() => {
       const found = environmentsOf(run.pid);
