@@ -11,7 +11,6 @@ const LONGEST = [
   'test/local/start.test.ts',
   'test/backfill/backfill.test.ts',
   'test/indexing/indexed-world.test.ts',
-  'test/local/backup.test.ts',
   'test/local/start-faults.test.ts',
   'test/local/start-given.test.ts',
   'test/operations/operations.test.ts',

@@ -1,8 +1,11 @@
 import { execFile } from 'node:child_process';
 import pg from 'pg';
 import { expect, onTestFinished } from 'vitest';
+import { PROCESS_ROLES } from '../../db/process-roles.ts';
+import { type Postgres, type PostgresOptions, startPostgres } from '../../local/services/postgres.ts';
 import { createDatabase } from '../harness/database.ts';
 import { localCommand } from '../harness/local-service.ts';
+import { OWNER } from './database-content.ts';
 
 /** How a command ends that did its work. */
 export const DONE = { exitCode: 0, errors: '' };
@@ -41,4 +44,23 @@ export function run(name: string, args: readonly string[], env = {}): Promise<En
       resolve({ exitCode: error ? Number(error.code) : 0, output, errors }),
     );
   });
+}
+
+/** A Postgres for one test. */
+export async function startedPostgres(options: PostgresOptions = {}): Promise<Postgres> {
+  const postgres = await startPostgres(options);
+  onTestFinished(() => postgres.stop());
+  return postgres;
+}
+
+/** An empty database of another server, as a login that is no superuser. */
+export async function databaseOfServer(): Promise<string> {
+  const { url } = await startedPostgres();
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  for (const role of PROCESS_ROLES) await client.query(`DROP ROLE ${role.replace('ptd_', '')}, ${role}`);
+  await client.query(`CREATE ROLE ${OWNER} LOGIN CREATEROLE PASSWORD 'owner'`);
+  await client.query(`CREATE DATABASE pools OWNER ${OWNER}`);
+  await client.end();
+  return Object.assign(new URL(url), { username: OWNER, password: 'owner', pathname: '/pools' }).href;
 }

@@ -26,7 +26,7 @@ export async function contentOf(url: string): Promise<object> {
 }
 
 const OURS = `(SELECT oid FROM pg_namespace
-  WHERE nspname IN ('operator', 'history', 'live', 'ponder_sync', 'onchain_1', 'read_model'))`;
+  WHERE nspname IN ('operator', 'history', 'live', 'ponder_sync', 'onchain_1', 'onchain_2', 'read_model'))`;
 /** Without what a server recognises its own rows by. */
 const TABLES = `
   SELECT c.oid::regclass AS name, string_agg(quote_ident(attname), ', ' ORDER BY attnum) AS columns

@@ -1,5 +1,4 @@
-import { spawnSync } from 'node:child_process';
-import { appendFile, readFile, writeFile } from 'node:fs/promises';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { buildChainsFile } from '../../devnet/chains-config.ts';
@@ -11,99 +10,134 @@ import { TRADING_POOLS } from '../../devnet/scenario/trading-pools.ts';
 import { runScenario } from '../../devnet/scenario.ts';
 import { isAlive, processesOf } from '../../local/services/processes.fixture.ts';
 import { type ServiceProcess, startService } from '../../local/services/service-process.ts';
+import { openDataFolder } from '../../local/start/data-folder.ts';
 import { freePort } from '../../runtime/free-port.ts';
+import { copyRelease } from '../harness/copied-release.ts';
 import {
   digestOf,
   EVENTUALLY,
   healthyQuote,
   keyOf,
   localCommand,
+  localStarter,
+  readData,
   START_LIMIT_MS,
   startLocal,
   startLocalChain,
   statusOfQuoteUpdate,
   wholeDigestOf,
 } from '../harness/local-service.ts';
-import { startedWorld } from '../harness/open-world.ts';
+import { openWorld, startedWorld } from '../harness/open-world.ts';
+import { beforeStart, expectNoneAgain, type Start } from './asked-logs.ts';
+import { DONE, databaseOfServer, run, startedPostgres } from './backup-commands.ts';
+import { contentOf } from './database-content.ts';
+import { endAllAtOnce, endPart, endParts } from './ended-processes.ts';
 import { expectAnalyst, otherChain } from './start-places.ts';
 
 const chain = startedWorld(startLocalChain);
-/** The folder of the first test goes on in the second one. */
-const dataFolder = () => join(chain.temp, 'data');
+const node = startedWorld(() => startRpcProxy(chain.anvil.url));
+/** The project with a higher version, which a service is moved to. */
+const release = openWorld(() => copyRelease(join(chain.temp, 'release')));
+const startForTests = localStarter();
 
-/** Kills a process that may have ended meanwhile, as a session of Postgres. */
-function endNow(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
-  }
-}
+/** The folder of the first test, in which later ones go on, the one that it is moved to, and backups of both. */
+const place = (name: 'data' | 'moved' | 'a.gz' | 'b.gz') => join(chain.temp, name);
+/** Of these chains, or of those of the last start. */
+const startIn = (data: string, args: readonly string[] = [], root?: string) =>
+  startForTests(chain, [...args, '--data', data], { RPC_OF_ONE: node.url }, root);
 
-/** All processes of a run, the watchdog of its services included. */
-async function endAllAtOnce({ pid, ended }: ServiceProcess): Promise<void> {
-  const pids = processesOf(pid);
-  expect(pids.length).toBeGreaterThanOrEqual(7);
-  for (const each of pids) endNow(each);
-  await ended;
-}
+const INDEXES = `SELECT read_model.served_schema() AS served, count(*) FROM pg_class WHERE relname = '_ponder_meta' AND relkind = 'r'`;
 
-/** Ends capture and Postgres, which the run starts again. */
-async function endParts({ pid, recentOutput }: ServiceProcess, data: string): Promise<void> {
-  // Postgres says every ten seconds how long it recovers, and here every ten milliseconds.
-  await appendFile(join(data, 'postgres/data/postgresql.auto.conf'), 'log_startup_progress_interval = 10\n');
-  for (const [name, command] of [
-    ['capture', 'dist/capture.mjs'],
-    ['postgres', 'bin/postgres -D'],
-  ] as const) {
-    const part = await vi.waitUntil(() => processesOf(pid).find((it) => commandOf(it).includes(command)), EVENTUALLY);
-    process.kill(part, 'SIGKILL');
-    await vi.waitFor(() => expect(recentOutput()).toMatch(`ended  ${name}`), EVENTUALLY);
-  }
-}
+describe('npm start, npm run backup, npm run restore and a new release', { timeout: 2 * START_LIMIT_MS }, () => {
+  let service: ServiceProcess;
+  let key: string;
+  let rows: Awaited<ReturnType<typeof digestOf>>;
+  let atFirst: Start;
 
-describe('npm start', { timeout: START_LIMIT_MS }, () => {
-  test('serves a chain from nothing, and after the end of every process with the rows that it had', async () => {
+  const expectKey = async (of: ServiceProcess) => {
+    expect(of.recentOutput()).not.toContain('ptd_');
+    expect(await statusOfQuoteUpdate(of, key)).toBe(422);
+    expect(await statusOfQuoteUpdate(of, `${key}x`)).toBe(401);
+  };
+  const untilRows = (data: string) => vi.waitFor(async () => expect(await digestOf(data)).toEqual(rows), EVENTUALLY);
+
+  test('a chain is served from nothing, and after the end of every process with the rows that it had', async () => {
     const { chains } = chain;
-    const data = dataFolder();
+    const data = place('data');
     // A start that fails does not take the key from the first that succeeds.
     const gone = localCommand('start', ['--chains', chains, '--data', data], { RPC_OF_ONE: 'http://127.0.0.1:1' });
     await expect(startService({ ...gone, ready: /never/ })).rejects.toThrow('exit code 1');
+    atFirst = await beforeStart(node);
     const startedAt = performance.now();
-    const first = await startLocal(chain, ['--chains', chains, '--chain', 'one', '--data', data]);
+    const first = await startIn(data, ['--chains', chains, '--chain', 'one']);
     await healthyQuote(chain, first);
     const fromNothing = performance.now() - startedAt;
-    const key = keyOf(first);
+    key = keyOf(first);
     expect(key).not.toBe('');
     await expectAnalyst(data);
-    const rows = await wholeDigestOf(chain, data);
+    rows = await wholeDigestOf(chain, data);
 
     await endAllAtOnce(first);
 
     const againAt = performance.now();
-    const second = await startLocal(chain, ['--data', data]);
-    await healthyQuote(chain, second);
+    service = await startIn(data);
+    await healthyQuote(chain, service);
     // Blocks that are not final are indexed again.
-    await vi.waitFor(async () => expect(await digestOf(data)).toEqual(rows), EVENTUALLY);
+    await untilRows(data);
     const again = performance.now() - againAt;
-    expect(second.recentOutput()).not.toContain('ptd_');
-    expect(await statusOfQuoteUpdate(second, key)).toBe(422);
-    expect(await statusOfQuoteUpdate(second, `${key}x`)).toBe(401);
+    await expectKey(service);
     process.stderr.write(`first healthy quote after ${secs(fromNothing)}, after kill -9 again after ${secs(again)}\n`);
 
-    await endParts(second, data);
-    await vi.waitFor(async () => expect(await digestOf(data)).toEqual(rows), EVENTUALLY);
-    await healthyQuote(chain, second);
-    expect(second.recentOutput()).toContain('postgres recovers what a crash left: 0 s');
-
-    const last = processesOf(second.pid);
-    process.kill(second.pid, 'SIGTERM');
-    expect(await second.ended).toBe('exit code 0');
-    // The watchdog ends once it sees that this one has.
-    await vi.waitFor(() => expect(last.filter(isAlive)).toEqual([]), EVENTUALLY);
+    await endParts(service, data);
+    await untilRows(data);
+    await healthyQuote(chain, service);
+    expect(service.recentOutput()).toContain('postgres recovers what a crash left: 0 s');
   });
 
-  test('shows how far the first index of an added chain is, while the others go on', async () => {
+  test('a service that runs is moved into another folder, where a new release continues its index', async () => {
+    const [data, moved, file] = [place('data'), place('moved'), place('a.gz')];
+    expect(await run('backup', [file, '--data', data])).toMatchObject(DONE);
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    const last = processesOf(service.pid);
+    process.kill(service.pid, 'SIGTERM');
+    expect(await service.ended).toBe('exit code 0');
+    // The watchdog ends once it sees that this one has.
+    await vi.waitFor(() => expect(last.filter(isAlive)).toEqual([]), EVENTUALLY);
+    expect(await run('restore', [file, '--data', moved])).toMatchObject(DONE);
+
+    await release.setVersion('9.0.0');
+    const atSecond = await beforeStart(node);
+    service = await startIn(moved, ['--chains', chain.chains], release.folder);
+    await healthyQuote(chain, service);
+    await untilRows(moved);
+    await expectKey(service);
+    expectNoneAgain(node, atFirst, atSecond);
+    expect(await readData(moved, INDEXES)).toEqual({ served: 'onchain_1', count: '1' });
+  });
+
+  test('an indexer of another logic builds another index; a folder at rest is moved into a server', async () => {
+    const [moved, file] = [place('moved'), place('b.gz')];
+    const before = await beforeStart(node);
+    await release.raiseLogicVersion();
+    await endPart(service, 'indexer', 'dist/indexer.mjs');
+    const indexes = () => readData(moved, INDEXES);
+    await vi.waitFor(async () => expect(await indexes()).toEqual({ served: 'onchain_2', count: '2' }), EVENTUALLY);
+    // The logic is the same, in truth.
+    await untilRows(moved);
+    expectNoneAgain(node, atFirst, before);
+    await healthyQuote(chain, service);
+    await service.stop();
+
+    expect(await run('backup', [file, '--data', moved])).toMatchObject(DONE);
+    const DATABASE_URL = await databaseOfServer();
+    expect(await run('restore', [file], { DATABASE_URL })).toMatchObject(DONE);
+    const { postgres: folder, secret: password } = await openDataFolder(moved);
+    const { url } = await startedPostgres({ kept: { folder, password } });
+    expect(await contentOf(DATABASE_URL)).toEqual(await contentOf(url));
+    expect(await run('backup', [file], { DATABASE_URL })).toMatchObject(DONE);
+  });
+
+  test('it shows how far the first index of an added chain is, while the others go on', async () => {
     const added = await otherChain();
     const scenario = await runScenario({ rpcUrl: added.url, chainId: 5, onlyTrading: true });
     await setBlockTime(await connectDevChain(added.url), 1);
@@ -115,7 +149,7 @@ describe('npm start', { timeout: START_LIMIT_MS }, () => {
     const { chains } = buildChainsFile([{ chainId: 5, name: 'added', kind: 'ethereum', url: proxy.url, scenario }]);
     const both = join(chain.temp, 'both.json');
     await writeFile(both, JSON.stringify({ ...file, chains: [...file.chains, ...chains] }));
-    const data = dataFolder();
+    const data = place('data');
     const port = await freePort();
     const started = startLocal(chain, ['--chains', both, '--data', data], { PORT: String(port) });
     const get = async (path: string) => (await fetch(`http://127.0.0.1:${port}/public/v1${path}`)).json();
@@ -131,19 +165,18 @@ describe('npm start', { timeout: START_LIMIT_MS }, () => {
     await vi.waitFor(async () => expect((await listing()).toLowerCase()).toContain(address.toLowerCase()), EVENTUALLY);
     expect(await states()).toMatchObject([one, { name: 'added', firstSync: { logs: 0 } }]);
     logs.resolve();
-    const run = await started;
+    service = await started;
+    expect(service.recentOutput()).toMatch(
+      /ready {2}indexer .* its logic or the chains changed: backfill fills a new index, the old one goes on/,
+    );
     expect(await states()).toMatchObject([one, { ...one, name: 'added' }]);
     const indexed = async () => JSON.parse(await readFile(join(data, 'chains.json.indexed'), 'utf8')).chains;
     await vi.waitFor(
       async () => expect(await indexed()).toMatchObject([{ name: 'one' }, { name: 'added' }]),
       EVENTUALLY,
     );
-    await run.stop();
+    await service.stop();
   });
 });
 
 const secs = (ms: number) => `${(ms / 1_000).toFixed(1)} s`;
-
-/** Empty when the process has ended meanwhile. */
-const commandOf = (pid: number): string =>
-  spawnSync('ps', ['-o', 'args=', '-p', String(pid)], { encoding: 'utf8' }).stdout;
