@@ -84,6 +84,8 @@ const PONDER_FILES: Entries = {
   'ponder:start': 'node_modules/ponder/dist/esm/bin/commands/start.js',
   'ponder:package': 'node_modules/ponder/package.json',
 };
+/** What undici loads in each process besides what sends requests. */
+const UNUSED_OF_UNDICI = /^[.]\/lib\/(cache|interceptor|mock|web)\//;
 /** Files that code reads from its own folder: from `dist/` when it is bundled. */
 const BESIDE_CODE = /[.](lua|sh|sql)$/;
 const SWAGGER = 'node_modules/swagger-ui-dist';
@@ -163,7 +165,7 @@ async function buildProcesses(entries: Entries): Promise<readonly string[]> {
     platform: 'node',
     format: 'esm',
     target: 'node24',
-    plugins: [registryPlugin],
+    plugins: [registryPlugin, leanUndiciPlugin],
   });
   const inputs = Object.keys(metafile.inputs);
   for (const { path, contents } of outputFiles) await place(basename(path), contents);
@@ -213,6 +215,17 @@ const registryPlugin: Plugin = {
     onLoad({ filter: /./, namespace: 'ponder' }, () => ({
       contents: `export const { ponder } = globalThis.${REGISTRY};`,
     }));
+  },
+};
+
+const leanUndiciPlugin: Plugin = {
+  name: 'undici without what is not used',
+  setup: ({ onLoad, onResolve }) => {
+    onResolve({ filter: UNUSED_OF_UNDICI }, ({ importer }) =>
+      importer.endsWith('/undici/index.js') ? { path: 'unused', namespace: 'undici' } : undefined,
+    );
+    // It makes one of these when it is loaded.
+    onLoad({ filter: /./, namespace: 'undici' }, () => ({ contents: 'exports.CacheStorage = class {};' }));
   },
 };
 

@@ -22,6 +22,19 @@ test('bundles of Ponder have all packages that they import, without Vite and a s
   expect(packages.filter((path) => /\/(vite|vite-node|pglite)$/.test(path))).toEqual([]);
 });
 
+test('bundles have of undici what sends requests', () => {
+  const folder = join(PROJECT_ROOT, 'dist');
+  const texts = readdirSync(folder).flatMap((name) =>
+    name.endsWith('.mjs') ? readFileSync(join(folder, name), 'utf8') : [],
+  );
+  const files = texts.flatMap(
+    (text) => text.match(/(?<=node_modules[/]undici[/]lib[/])(dispatcher|mock|web)[/][a-z/-]+[.]js/g) ?? [],
+  );
+  expect(files).toContain('dispatcher/agent.js');
+  expect(files).not.toContain('mock/mock-agent.js');
+  expect(files).not.toContain('web/websocket/websocket.js');
+});
+
 test('a name that has a bundle comes from it, others from where they are; files with the extension of TypeScript run', async () => {
   const { path, remove } = await createTempFolder('bundled');
   onTestFinished(remove);
