@@ -4,6 +4,7 @@ import { ConfigError } from '../config/config-error.ts';
 /** Files of Ponder that `patches/` changes. `docs/build/ponder.md` gives the reasons. */
 export const PATCHED_FILES = [
   'sync-historical/index.js',
+  'sync-realtime/bloom.js',
   'sync-realtime/index.js',
   'runtime/multichain.js',
   'utils/pg.js',
