@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, beforeEach, expect, inject, onTestFinished, test, vi } from 'vitest';
 import type { z } from 'zod';
+import type { ChainConfig } from '../../config/chains-schema.ts';
 import type { LiveConfig } from '../../config/live-schema.ts';
 import { priceAround } from '../../devnet/live/live-market.fixture.ts';
 import { startPartNode } from '../../devnet/parts/part-node.ts';
@@ -14,6 +15,8 @@ import { freePort } from '../../runtime/free-port.ts';
 import { startedWorld } from '../harness/open-world.ts';
 import { Book } from '../stream/book.ts';
 import { connectSse } from '../stream/stream-connection.ts';
+import { decodeBuilderOverrides } from '../takers/decoders.ts';
+import { connectTexts } from '../takers/levels-client.ts';
 import { startCapturedWorld } from './captured-world.ts';
 import { type Batch, type LiveQuote, relayerSource, updateAll } from './live-world.ts';
 
@@ -37,12 +40,16 @@ beforeEach(() => world.market.builder.resume());
 
 type Api = Awaited<ReturnType<typeof startApi>>;
 
-/** Starts an API process, which ends with the test. */
-async function startApi(live: z.input<typeof LiveConfig> = relayerSource(world.market), prefix = PREFIX) {
+/** Starts an API process, which ends with the test. @param nodes in place of those of the world */
+async function startApi(
+  live: z.input<typeof LiveConfig> = relayerSource(world.market),
+  prefix = PREFIX,
+  nodes: Partial<Pick<ChainConfig, 'rpcUrls' | 'wsUrls'>> = {},
+) {
   const port = await freePort();
   const url = `http://${HOST}:${port}`;
   const config = join(folder.path, `${port}.json`);
-  const chains = world.file.chains.map((chain) => ({ ...chain, live: { ...live, maxAgeMs: MAX_AGE_MS } }));
+  const chains = world.file.chains.map((chain) => ({ ...chain, ...nodes, live: { ...live, maxAgeMs: MAX_AGE_MS } }));
   await writeFile(config, JSON.stringify({ ...world.file, chains, limits: { enabled: false } }));
   const { stop, kill } = await startOwnProcess({
     main: 'api',
@@ -136,6 +143,60 @@ test('the last live price that is cancelled ends in all processes; a process tha
   cancelAll();
   builder.resume();
   await until(second, 'committed');
+});
+
+/** Reads which block the overrides that a process passes on are of, frame by frame, and whether there are any. */
+async function passedOnBy({ url }: Pick<Api, 'url'>) {
+  const { texts } = await connectTexts(`${url}/public/v1/evm/${world.config.chainId}/ws/pamm_quote_stream`);
+  return () =>
+    texts.map(({ text }) => {
+      const { blockNumber, venues } = decodeBuilderOverrides(text);
+      return { number: blockNumber, hasAny: venues.size > 0 };
+    });
+}
+
+test('overrides of a block do not go out under the number of the next one, which another process has named', {
+  timeout: 120_000,
+}, async () => {
+  const { market } = world;
+  const { builder } = market;
+  const node = await startRpcProxy(market.chain.rpcUrl);
+  onTestFinished(node.stop);
+  const { sources } = relayerSource(market);
+  const live = { sources: sources.map((source) => ({ ...source, republish: true })) };
+  const prefix = randomUUID();
+  // It reads the source for both.
+  const behind = await startApi(live, prefix, { rpcUrls: [node.url], wsUrls: undefined });
+  const ahead = await startApi(live, prefix);
+  const { number } = builder.block();
+  await updateAll(market, () => 203n);
+  const [frames, framesAhead] = [await passedOnBy(behind), await passedOnBy(ahead)];
+  const last = (of: typeof frames) => expect.poll(() => of().at(-1), WAIT);
+  for (const each of [frames, framesAhead]) await last(each).toEqual({ number, hasAny: true });
+  // The source repeats what it said of this block, whatever is built.
+  builder.pause();
+  const call = { method: 'POST', body: '{"jsonrpc":"2.0","id":1,"method":"pamm_getPammStateOverrides","params":[]}' };
+  const { result } = (await (await fetch(builder.relayerRpcUrl, call)).json()) as { readonly result: object };
+  const said = JSON.stringify({ jsonrpc: '2.0', method: 'pamm_subscription', params: { result } });
+  const repeats = setInterval(() => builder.sendRaw(said), 50);
+  onTestFinished(() => clearInterval(repeats));
+  node.misbehave({ kind: 'behind', block: number - 1n });
+  await builder.buildBlock();
+  const next = { number: number + 1n, hasAny: false };
+  for (const each of [framesAhead, frames]) await last(each).toEqual(next);
+  // It has them still.
+  const targets = async () =>
+    (await batchOf(behind)).map((result) => 'quote' in result && result.quote.basis?.targetBlockNumber);
+  await expect.poll(targets, WAIT).toEqual(everyPool(Number(number)));
+  const shown = frames().length;
+  await expect.poll(() => frames().length, WAIT).toBeGreaterThan(shown + 2);
+  const named = [...frames(), ...framesAhead()].filter((frame) => frame.number > number);
+  expect(new Set(named.map(({ hasAny }) => hasAny))).toEqual(new Set([false]));
+  clearInterval(repeats);
+  node.misbehave(null);
+  builder.resume();
+  await updateAll(market, () => 204n);
+  for (const each of [frames, framesAhead]) await last(each).toEqual({ ...next, hasAny: true });
 });
 
 test('a client that resumes elsewhere, or on another basis, keeps no live price that is not so there', {
