@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { stringifyJson } from '../../runtime/json.ts';
 import { runs } from '../../test/harness/property-seed.ts';
-import { parseBuilderFrame } from './builder-frame.ts';
+import { builderFrames, parseBuilderFrame } from './builder-frame.ts';
 import { BOUNDS, checkBounds, FrameError } from './frame.ts';
 import { anyVenues, blockNumber, builderText, spelling } from './frames.fixture.ts';
 import { builderVenues, fieldsOf, meaningOf } from './mixed-frames.fixture.ts';
@@ -224,4 +224,18 @@ test('any text gives a frame within the bounds, or the documented error', () => 
     { numRuns: runs(2_000) },
   );
   expect([...codes].sort()).toEqual(['malformed', 'none', 'refused']);
+});
+
+test('of a source, what repeats the frame before is that frame, and nothing else is', () => {
+  const read = builderFrames();
+  const at = (timestamp: string, blockNumber = 5, word = 'ab') =>
+    `{"slot":14984765,"blockNumber":${blockNumber},"timestamp":${timestamp},
+      "${venue}":{"stateOverride":{"${account}":{"stateDiff":{"${padded('1')}":"${padded(word)}"}}}}}`;
+  const first = read(at('1781801564588230787'), ETHEREUM);
+  expect(read(at('1781801564688230787'), ETHEREUM)).toBe(first);
+  const others = [at('1781801564788230787', 6), at('1781801564888230787', 6, 'cd'), at('1', 6, 'cd'), at('0', 6, 'cd')];
+  for (const text of others) expect(read(text, ETHEREUM)).toEqual(parseBuilderFrame(text, ETHEREUM));
+  expect(() => read(at('01'), ETHEREUM)).toThrow(FrameError);
+  expect(() => read(at('1', 6, 'cd').slice(0, -1), ETHEREUM)).toThrow(FrameError);
+  expect(read(at('2', 6, 'cd'), ETHEREUM)).toEqual(parseBuilderFrame(others[1] ?? '', ETHEREUM));
 });

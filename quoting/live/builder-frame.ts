@@ -56,6 +56,24 @@ export function parseBuilderFrame(text: string, chainId: number): Frame {
   };
 }
 
+/** When a frame was made: its only number that differs where a source repeats what it sent. It says nothing. */
+const MADE_AT = /"timestamp":\s?[1-9]\d{0,24}/;
+
+/**
+ * Reads the frames of one source. What repeats the frame before, as most frames do, is the same object.
+ *
+ * @returns as {@link parseBuilderFrame}, throws as that
+ */
+export function builderFrames(): typeof parseBuilderFrame {
+  let last: { readonly chainId: number; readonly content: string; readonly frame: Frame } | undefined;
+  return (text, chainId) => {
+    const content = text.replace(MADE_AT, '');
+    if (last?.content !== content || last.chainId !== chainId)
+      last = { chainId, content, frame: parseBuilderFrame(text, chainId) };
+    return last.frame;
+  };
+}
+
 function timeOf({ slot }: Fields, skipped: SkipCounter): bigint | null {
   if (slot === undefined || slot === null) return null;
   const number = integerOf(slot);

@@ -5,7 +5,7 @@ import { HttpFailure, sendRequest } from '../../runtime/http-request.ts';
 import { LiveSocket } from '../../runtime/live-socket.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { startRepeating } from '../../runtime/repeat.ts';
-import { parseBuilderFrame } from './builder-frame.ts';
+import { builderFrames } from './builder-frame.ts';
 import { type Frame, FrameError, type FrameFault } from './frame.ts';
 import { parseRelayerFrame } from './relayer-frame.ts';
 
@@ -33,20 +33,21 @@ interface Form {
   readonly method: string;
   /** What a socket must send to get frames. */
   readonly subscription?: { readonly method: string; readonly params: readonly unknown[] };
-  readonly parse: (text: string, chainId: number) => Frame | undefined;
+  /** Makes what reads the frames of a source. */
+  readonly reader: () => (text: string, chainId: number) => Frame | undefined;
 }
 
 const FORMS: Readonly<Record<RemoteSourceConfig['kind'], Form>> = {
   'builder-overrides': {
     keyHeader: 'authorization',
     method: 'titan_getPammStateOverrides',
-    parse: parseBuilderFrame,
+    reader: builderFrames,
   },
   relayer: {
     keyHeader: 'x-api-key',
     method: 'pamm_getPammStateOverrides',
     subscription: { method: 'pamm_subscribe', params: ['subscribeNewQuotesV1', { routers: [] }] },
-    parse: parseRelayerFrame,
+    reader: () => parseRelayerFrame,
   },
 };
 
@@ -68,6 +69,7 @@ const REQUEST_TIMEOUT_MS = 2_000;
 export class LiveSource {
   readonly #options: LiveSourceOptions;
   readonly #form: Form;
+  readonly #parse: ReturnType<Form['reader']>;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #now: Clock;
   readonly #endpoints: readonly { readonly url: string; readonly breaker: CircuitBreaker }[];
@@ -80,6 +82,7 @@ export class LiveSource {
     const { config, apiKey, now } = options;
     this.#options = options;
     this.#form = FORMS[config.kind];
+    this.#parse = this.#form.reader();
     this.#headers = apiKey === undefined ? {} : { [this.#form.keyHeader]: apiKey };
     this.#now = now;
     this.#endpoints = config.rpcUrls.map((url) => ({ url, breaker: new CircuitBreaker(now) }));
@@ -156,7 +159,7 @@ export class LiveSource {
   /** Reads a frame, or counts why there is none. */
   #read(textOf: () => string): Frame | undefined {
     try {
-      return this.#form.parse(textOf(), this.#options.chainId);
+      return this.#parse(textOf(), this.#options.chainId);
     } catch (error) {
       const fault = faultOf(error);
       if (fault) this.#options.count(fault);

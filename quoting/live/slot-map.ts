@@ -21,6 +21,7 @@ export function setAt<T>(map: MutableSlotMap<T>, value: T, account: Address, slo
 
 /** Whether two maps have the same values at the same slots. */
 export function isSameMap<T>(one: SlotMap<T>, other: SlotMap<T>): boolean {
+  if (one === other) return true;
   if (one.size !== other.size) return false;
   for (const [account, slots] of one) {
     const others = other.get(account);
