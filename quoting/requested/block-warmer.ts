@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
+import { withTimeLimit } from '../../runtime/time-limit.ts';
 import type { Heads } from '../heads/heads.ts';
 import type { PoolDirectory, PoolTable, ServedPool } from '../pools/pool-directory.ts';
 import { type SharedReads, UNSHARED } from '../reads/shared-reads.ts';
@@ -132,7 +133,7 @@ export class BlockWarmer {
         return { kind: 'listed', isShared, reads: this.#list(isShared) };
       }
       case 'read':
-        await this.#read(step);
+        await withTimeLimit(RUN_MS, (signal) => this.#read(step, signal));
         return { kind: 'read' };
       case 'end':
         if (step.isShared) await this.#shared.end(step.block);
@@ -148,13 +149,12 @@ export class BlockWarmer {
     });
   }
 
-  async #read({ head, reads, pending }: Step<'read'>): Promise<void> {
+  async #read({ head, reads, pending }: Step<'read'>, signal: AbortSignal): Promise<void> {
     const { schedule, snapshots } = this.#deps;
     const available = pending.filter(({ pool, kind }) => snapshots.isRead(pool, kind));
     const missing = new Set(pending).difference(new Set(available));
     const batches = schedule.plan(this.#ahead(reads), (read) => missing.has(read));
     for (const read of available) schedule.markRead(read);
-    const signal = AbortSignal.timeout(RUN_MS);
     // Each batch listens to the signal, and Node warns of more than ten listeners.
     setMaxListeners(0, signal);
     const parts = [
