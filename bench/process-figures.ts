@@ -8,7 +8,7 @@ const MS_PER_TICK = 10;
 const OWN = [11, 12];
 const OWN_AND_ENDED_CHILDREN = [...OWN, 13, 14];
 const SCRAPE_MS = 1_000;
-/** The loop's delay is measured by a timer that fires so often, which the delay includes. */
+/** The loop's delay is measured by a timer of twice this, which it includes: the stall is this much less or more. */
 const TIMER_MS = 10;
 
 /** CPU time that a process and its children have used so far, milliseconds. */
