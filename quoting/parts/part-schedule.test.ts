@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
   idle,
+  LATE_MS,
   LEFT_MS,
   LOGS_MS,
   nextSchedule,
@@ -72,6 +73,17 @@ test('it takes them over before the second part of which it hears nothing, or on
   expect(callsOf([heard(10), time(309), time(310), ended(320), pushed(330)])).toEqual([310, 330]);
 });
 
+test('where it was heard sooner after pushes for some seconds, it is gone after twice that and a little', () => {
+  const part = (at: number, afterMs: number) => [pushed(at), heard(at + afterMs)];
+  const parts = Array.from({ length: 40 }, (_, index) => part(index * PART_MS, 16)).flat();
+  const dueAt = 8_000 + 2 * 16 + LATE_MS;
+  expect(callsOf([heard(-1), ...parts, pushed(8_000), time(dueAt - 1), time(dueAt)])).toEqual([dueAt]);
+  // After a slow one it has longer for a while.
+  const slow = [...parts, ...part(8_000, 48), ...part(8_200, 16)];
+  const laterDueAt = 8_400 + 2 * 45 + LATE_MS;
+  expect(callsOf([heard(-1), ...slow, pushed(8_400), time(laterDueAt - 1), time(laterDueAt)])).toEqual([laterDueAt]);
+});
+
 test('a push that comes after what another process shared of it needs no call', () => {
   const silentAt = 40 + SILENT_MS;
   expect(callsOf([heard(10), pushed(40), time(silentAt + 149), time(silentAt + 150)])).toEqual([silentAt + 150]);
@@ -94,7 +106,7 @@ test('property: invariants hold whatever happens', () => {
         -Infinity,
         false,
       ];
-      let [pushedAt, isPushed] = [-Infinity, false];
+      let [pushedAt, unreadSince, isPushed] = [-Infinity, -Infinity, false];
       for (const { kind, afterMs, comesFirst, isWanted } of events) {
         now += afterMs;
         if (kind === 'ended' && !isReading) continue;
@@ -102,7 +114,7 @@ test('property: invariants hold whatever happens', () => {
         if (kind === 'heard' && comesFirst) [heardAt, isPushed] = [now, false];
         if (kind === 'unchanged') pushedAt = now;
         const isOther = kind === 'logged' && now - Math.max(readAt, heardAt) >= LOGS_MS;
-        if (kind === 'pushed' || isOther) [pushedAt, isPushed] = [now, true];
+        if (kind === 'pushed' || isOther) [pushedAt, unreadSince, isPushed] = [now, isPushed ? unreadSince : now, true];
         const [next, { read, wakeAt }] = nextSchedule(
           state,
           kind === 'heard' ? { kind, comesFirst } : { kind },
@@ -111,7 +123,7 @@ test('property: invariants hold whatever happens', () => {
         );
         if (read) {
           expect({ isReading, isWanted }).toEqual({ isReading: false, isWanted: true });
-          expect(now - heardAt).toBeGreaterThanOrEqual(LEFT_MS);
+          expect(now - heardAt >= LEFT_MS || (isPushed && now - unreadSince >= LATE_MS)).toBe(true);
           if (!isPushed) expect(now - readAt >= PART_MS && now - pushedAt >= SILENT_MS).toBe(true);
           [isReading, readAt, isPushed] = [true, now, false];
         } else if (isWanted && !isReading) {

@@ -26,6 +26,8 @@ export interface ScheduleState {
   readonly readAt: number;
   /** When another process that comes first was last heard, if no call of this one began since. */
   readonly heardAt: number | null;
+  /** How long after a push it is heard: the longest time of the last seconds, at first `SHARED_MS`. */
+  readonly usualMs: number;
 }
 
 export interface ScheduleEffects {
@@ -41,8 +43,12 @@ export const PART_MS = 200;
 export const SILENT_MS = 2 * PART_MS;
 /** What a process shares of a part arrives this long after the push, or after the poll is due, at most. */
 const SHARED_MS = 150;
-/** A process that leaves calls to another one makes them itself at the earliest so long after that one was heard. */
+/** A process that leaves calls to another one makes them itself at the latest so long after that one was heard. */
 export const LEFT_MS = PART_MS + PART_MS / 2;
+/** A process that is usually heard sooner after a push is gone after twice that and this. */
+export const LATE_MS = 40;
+/** At each part, how much of a usual time is kept: half of it for two seconds. */
+const KEPT = 15 / 16;
 /** A push so soon after another process was heard is of the part that this one shared. */
 const SKEW_MS = 50;
 
@@ -55,6 +61,7 @@ export const idle: ScheduleState = {
   pushedAt: Number.NEGATIVE_INFINITY,
   readAt: Number.NEGATIVE_INFINITY,
   heardAt: null,
+  usualMs: SHARED_MS,
 };
 
 /**
@@ -66,11 +73,12 @@ export const idle: ScheduleState = {
  *    unless a call began less than `LOGS_MS` before: then it is of the same part.
  * 4. Without a push for `SILENT_MS`, a call begins `PART_MS` after the last one.
  * 5. While a process shares parts that comes first, it makes the calls. It is gone if nothing of it comes within
- *    `LEFT_MS` of what it shared last, nor within `SHARED_MS` of the push, or of the time, at which it makes a call.
+ *    `LEFT_MS` of what it shared last, nor within `SHARED_MS` of the push, or of the time, at which it makes a call;
+ *    or if after a push nothing comes within `LATE_MS` more than twice the usual time.
  *
- * So one process makes all calls while pushes, calls and messages take less than that together. When it ends, others
- * quote the next part before the one after that. Others also make calls at the start, for a moment after it stood
- * still, and while what is shown is not used, so not shared.
+ * So one process makes all calls while pushes, calls and messages take as long as they did. When it ends, others quote
+ * the next part before the one after that. Others also make calls at the start, when it is much slower for once, and
+ * while what is shown is not used, so not shared.
  *
  * @param isWanted whether somebody wants quotes now
  */
@@ -102,7 +110,7 @@ function withEvent(state: ScheduleState, event: PartEvent, now: number): Schedul
     case 'ended':
       return { ...state, isReading: false };
     case 'heard':
-      return event.comesFirst ? { ...state, heardAt: now, unreadSince: null } : state;
+      return event.comesFirst ? { ...state, heardAt: now, unreadSince: null, usualMs: usualAfter(state, now) } : state;
     case 'wanted':
     case 'time':
       return state;
@@ -115,9 +123,14 @@ const withPush = (state: ScheduleState, now: number): ScheduleState => ({
   unreadSince: state.unreadSince ?? now,
 });
 
+/** One that is heard soon may be of a call that began before the push: only many of them say something. */
+const usualAfter = ({ unreadSince, usualMs }: ScheduleState, now: number): number =>
+  unreadSince === null ? usualMs : Math.max(now - unreadSince, KEPT * usualMs);
+
 /** When the next call is due in this process. */
-function callAt({ unreadSince, pushedAt, readAt, heardAt }: ScheduleState): number {
+function callAt({ unreadSince, pushedAt, readAt, heardAt, usualMs }: ScheduleState): number {
   const silentAt = pushedAt + SILENT_MS;
-  if (heardAt !== null) return Math.max(heardAt + LEFT_MS, (unreadSince ?? silentAt) + SHARED_MS);
-  return unreadSince === null ? Math.max(readAt + PART_MS, silentAt) : readAt;
+  if (heardAt === null) return unreadSince === null ? Math.max(readAt + PART_MS, silentAt) : readAt;
+  const goneAt = Math.max(heardAt + LEFT_MS, (unreadSince ?? silentAt) + SHARED_MS);
+  return unreadSince === null ? goneAt : Math.min(goneAt, unreadSince + 2 * usualMs + LATE_MS);
 }

@@ -6,7 +6,6 @@ import { LiveConfig } from '../../config/live-schema.ts';
 import { priceAround } from '../../devnet/live/live-market.fixture.ts';
 import { startRpcProxy } from '../../devnet/rpc-proxy.ts';
 import { startService } from '../../local/services/service-process.ts';
-import { PART_MS } from '../../quoting/parts/part-schedule.ts';
 import { startedWorld } from '../harness/open-world.ts';
 import { batchesOf } from './live-world.ts';
 import { quotesOf } from './part-quotes.ts';
@@ -14,8 +13,8 @@ import { partSource, startPartWorld } from './part-world.ts';
 
 /* A process that reads parts for others is killed, whatever it is about to do. */
 
-/** On a calm machine two parts, on a busy one some more. */
-const MAX_MS = 10 * PART_MS;
+/** The node shows so many parts at most before others quote one of them, and as many as quotes were late before. */
+const MAX_PARTS = 2;
 const PARTS_PER_BLOCK = 10;
 /** So many more show which of two processes reads. */
 const MORE_CALLS = 10;
@@ -60,6 +59,12 @@ async function startProcess(prefix: string) {
   };
 }
 
+/** Counts the parts up to the newest. */
+function partsShown(): number {
+  const { number, index } = world.node.part();
+  return partsUntil(number, index);
+}
+
 const partsUntil = (number: bigint | number, index: number): number => Number(number) * PARTS_PER_BLOCK + index;
 
 test('when the process that reads is killed, the other one quotes the parts after that', {
@@ -82,19 +87,24 @@ test('when the process that reads is killed, the other one quotes the parts afte
   );
   const before = one.calls() - other.calls();
   const more = () => one.calls() - other.calls() - before;
-  // Both are asked for quotes meanwhile.
-  await vi.waitUntil(
-    async () => (await Promise.all([one.quotedParts(), other.quotedParts()])) && Math.abs(more()) >= MORE_CALLS,
-  );
+  // Both are asked for quotes meanwhile. On a busy machine these are some parts late.
+  const late: number[] = [];
+  await vi.waitUntil(async () => {
+    const quoted = await Promise.all([one.quotedParts(), other.quotedParts()]);
+    if (!quoted.includes(Number.NaN)) late.push(partsShown() - Math.min(...quoted));
+    return Math.abs(more()) >= MORE_CALLS;
+  });
   const [reading, left] = more() > 0 ? [one, other] : [other, one];
-  const { number, index } = node.part();
+  const shown = partsShown();
   const killedAt = performance.now();
   const killed = reading.kill();
-  await vi.waitFor(async () => expect(await left.quotedParts()).toBeGreaterThan(partsUntil(number, index)), {
+  await vi.waitFor(async () => expect(await left.quotedParts()).toBeGreaterThan(shown), {
     interval: 10,
   });
   const tookMs = performance.now() - killedAt;
+  const parts = partsShown() - shown;
   await killed;
-  if (process.env.LIVE_FILLS) process.stdout.write(`${Math.round(tookMs)} ms\n`);
-  expect(tookMs).toBeLessThan(MAX_MS);
+  const usual = late.toSorted((a, b) => a - b)[Math.floor(late.length / 2)] ?? Number.NaN;
+  if (process.env.LIVE_FILLS) process.stdout.write(`${Math.round(tookMs)} ms, ${parts} parts, usually ${usual} late\n`);
+  expect(parts).toBeLessThanOrEqual(MAX_PARTS + usual);
 });
