@@ -71,6 +71,7 @@ export function openPartHeads(
       url,
       onPart: (part) => feed.push(part, url),
       onLog: () => feed.log(),
+      isWanted: () => feed.isWanted,
       loggingAccounts,
       logger,
     }),

@@ -78,9 +78,14 @@ export class PartFeed {
     this.#next({ kind: 'wanted' });
   }
 
+  /** Whether somebody wants quotes now. */
+  get isWanted(): boolean {
+    return !this.#isClosed && this.#deps.now() - this.#wantedAt < WANTED_MS;
+  }
+
   /** Why no part is used although somebody wants quotes; undefined when one is. */
   warning(): string | undefined {
-    if (!this.#isWanted || this.#outcome === null) return undefined;
+    if (!this.isWanted || this.#outcome === null) return undefined;
     const isDivergent = this.#isDivergent(this.#parts.used?.view);
     if (this.state() && !isDivergent) return undefined;
     // Where the last one was used, the call since then is overdue.
@@ -116,7 +121,7 @@ export class PartFeed {
   push(part: PushedPart | undefined, from: string): void {
     const { used } = this.#parts;
     this.#pushes = withPush(this.#pushes, part, from);
-    const isShown = used && this.#isWanted && isUsedState(this.#pushes, used);
+    const isShown = used && this.isWanted && isUsedState(this.#pushes, used);
     const isUsed = isShown && this.#use({ view: used.view, index: part?.index ?? null });
     this.#next({ kind: isUsed ? 'unchanged' : 'pushed' });
   }
@@ -151,10 +156,6 @@ export class PartFeed {
     this.#alarm.set(null, this.#deps.now());
   }
 
-  get #isWanted(): boolean {
-    return !this.#isClosed && this.#deps.now() - this.#wantedAt < WANTED_MS;
-  }
-
   /** @returns whether the part is used; then others hear of it */
   #use(part: SharedPart): boolean {
     if (this.#judge(part) !== 'used') return false;
@@ -179,7 +180,7 @@ export class PartFeed {
 
   #next(event: PartEvent): void {
     const now = this.#deps.now();
-    const [state, { read, wakeAt }] = nextSchedule(this.#schedule, event, now, this.#isWanted);
+    const [state, { read, wakeAt }] = nextSchedule(this.#schedule, event, now, this.isWanted);
     this.#schedule = state;
     this.#alarm.set(wakeAt, now);
     if (read) void this.#read();

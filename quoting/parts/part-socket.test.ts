@@ -3,7 +3,7 @@ import { afterEach, expect, test } from 'vitest';
 import { type PartSockets, startPartSockets } from '../../devnet/parts/part-sockets.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import type { PushedPart } from './part-pushes.ts';
-import { openPartSocket } from './part-socket.ts';
+import { openPartSocket, type PartSocketOptions } from './part-socket.ts';
 
 const stops: (() => unknown)[] = [];
 afterEach(async () => {
@@ -15,13 +15,15 @@ const block = { number: '0xa', hash: '0xab', parentHash: '0x09', transactions: [
 const ACCOUNT: Address = '0x0000000000000000000000000000000000000001';
 
 /** What a socket over these tells, in order. */
-function follow(server: PartSockets, loggingAccounts = async () => [ACCOUNT]) {
+function follow(server: PartSockets, options: Partial<Pick<PartSocketOptions, 'isWanted' | 'loggingAccounts'>> = {}) {
   const told: (PushedPart | 'log' | undefined)[] = [];
   const close = openPartSocket({
     url: server.wsUrl,
     onPart: (each) => told.push(each),
     onLog: () => told.push('log'),
-    loggingAccounts,
+    isWanted: () => true,
+    loggingAccounts: async () => [ACCOUNT],
+    ...options,
     logger: createLogger('test', 'silent'),
   });
   stops.push(close, server.stop);
@@ -50,6 +52,33 @@ test.each([
       isUnchanged,
     });
     expect(told).toEqual([ofBlock(0, false), ofBlock(1, true), ofBlock(2, false)]);
+  },
+);
+
+test('while nobody wants quotes, it is not read which parts come', async () => {
+  const server = await startPartSockets(1, 'payload');
+  let isWanted = false;
+  const told = follow(server, { isWanted: () => isWanted });
+  await expect.poll(() => server.count('newFlashblocks')).toBe(1);
+  const show = async (index: number) => {
+    const shown = told.length;
+    server.showPart({ ...part, index }, block);
+    await expect.poll(() => told.length).toBe(shown + 1);
+  };
+  for (const index of [3, 4]) await show(index);
+  isWanted = true;
+  for (const index of [5, 6]) await show(index);
+  // Since it is not known of which part the fourth one was, something may have happened in the fifth.
+  const parts = [5, 6].map((index) => ({ blockNumber: 10n, index, isUnchanged: index === 6 }));
+  expect(told).toEqual([undefined, undefined, ...parts]);
+});
+
+test.each(['logs', 'heads'] as const)(
+  'it subscribes where parts are pushed as %s while nobody wants quotes',
+  async (form) => {
+    const server = await startPartSockets(1, form);
+    follow(server, { isWanted: () => false });
+    await expect.poll(() => server.count('newHeads')).toBe(1);
   },
 );
 
@@ -85,11 +114,12 @@ test('where a node pushes no parts, heads and logs come', async () => {
 test('logs are subscribed to once contracts are known, by the head that comes then', async () => {
   const server = await startPartSockets(1, 'logs');
   const asked = { times: 0 };
-  const told = follow(server, async () => {
+  const loggingAccounts = async () => {
     asked.times += 1;
     if (asked.times === 1) throw new Error('pools are not known');
     return asked.times === 2 ? [] : [ACCOUNT];
-  });
+  };
+  const told = follow(server, { loggingAccounts });
   await expect.poll(() => server.count('newHeads')).toBe(1);
   for (const heads of [1, 2]) {
     server.showHead(block);

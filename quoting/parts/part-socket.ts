@@ -12,6 +12,8 @@ export interface PartSocketOptions {
   readonly onPart: (part: PushedPart | undefined) => void;
   /** Called for each log of a part, where the node does not push parts themselves. */
   readonly onLog: () => void;
+  /** Whether it counts now which parts come: otherwise messages are not read, and each is an unknown part. */
+  readonly isWanted: () => boolean;
   /** Gives the contracts whose logs are wanted then. */
   readonly loggingAccounts: () => Promise<readonly Address[]>;
   readonly logger: Logger;
@@ -34,10 +36,11 @@ const Log = z.object({ address: z.string(), topics: z.array(z.string()) });
  * @returns closes the socket
  */
 export function openPartSocket(options: PartSocketOptions): () => void {
-  const { url, onPart, onLog, loggingAccounts, logger } = options;
+  const { url, onPart, onLog, isWanted, loggingAccounts, logger } = options;
   let last: PartMessage | undefined;
   /** Where heads are followed, whether logs are too, or the contracts are just asked for. */
   let hasLogs = true;
+  let isSubscribed = false;
   const subscribe = (id: number, ...params: readonly unknown[]) => {
     if (socket.isOpen) socket.send(JSON.stringify({ jsonrpc: '2.0', id, method: 'eth_subscribe', params }));
   };
@@ -67,9 +70,15 @@ export function openPartSocket(options: PartSocketOptions): () => void {
     onOpen() {
       last = undefined;
       hasLogs = true;
+      isSubscribed = false;
       subscribe(PARTS_ID, 'newFlashblocks');
     },
     onMessage(data) {
+      if (isSubscribed && !isWanted()) {
+        last = undefined;
+        return onPart(undefined);
+      }
+      isSubscribed = true;
       const message = readJson(data.toString());
       const pushed = Push.safeParse(message).data;
       if (pushed) return push(pushed.params.result);
