@@ -108,6 +108,7 @@ function openLiveReader({
   ...deps
 }: LiveQuotesDeps & Pick<LiveReaderDeps, 'reader' | 'reuseMs' | 'now'> & { readonly accessLists: () => AccessLists }) {
   if (!parts) return new LiveReader({ ...deps, feed, committed: snapshots, accessLists: accessLists() });
-  const { feed: shown, sealed, passed } = parts;
-  return new PartReader({ ...deps, committed: snapshots, sealed, passed, note: (view) => shown.note(view) });
+  const { feed: shown, sealed, passed, shownAnswers } = parts;
+  const { gas } = shownAnswers;
+  return new PartReader({ ...deps, committed: snapshots, sealed, passed, gas, note: (view) => shown.note(view) });
 }

@@ -3,7 +3,8 @@ pragma solidity ^0.8.37;
 
 /// Put at an address without code by a state override. Makes calls in order, each with its own gas limit, and reverts
 /// with their results, which undoes whatever the calls have done. Where the SHA-256 of these results is the known one,
-/// it reverts with that alone. With too little gas for any calls of a pool it makes none and returns nothing.
+/// it reverts with that in their place. Behind them is a word of the gas that they took. With too little gas for any
+/// calls of a pool it makes none and returns nothing.
 ///
 /// The calldata is the known SHA-256 (32 bytes), then the calls. A call is packed as gas limit (4 bytes), target (20),
 /// most bytes to keep (2), length of calldata (2), calldata. A result is packed as a word of success, a word of the
@@ -12,7 +13,8 @@ pragma solidity ^0.8.37;
 contract CallsDigest {
     fallback() external {
         assembly {
-            if gt(8000000, gas()) { stop() }
+            let before := gas()
+            if gt(8000000, before) { stop() }
             let end := 0
             for { let offset := 32 } lt(offset, calldatasize()) { } {
                 let header := calldataload(offset)
@@ -38,8 +40,13 @@ contract CallsDigest {
                 offset := add(add(offset, 28), size)
             }
             pop(staticcall(gas(), 2, 0, end, end, 32))
-            if eq(mload(end), calldataload(0)) { revert(end, 32) }
-            revert(0, end)
+            let begin := 0
+            if eq(mload(end), calldataload(0)) {
+                begin := end
+                end := add(end, 32)
+            }
+            mstore(end, sub(before, gas()))
+            revert(begin, sub(add(end, 32), begin))
         }
     }
 }

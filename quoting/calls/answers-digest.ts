@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { type Hex, size } from 'viem';
+import { type Hex, size, sliceHex } from 'viem';
 import type { ContractCall } from '../../chain/multicall.ts';
 import type { CodeOverrides } from '../../chain/read-context.ts';
 import { hexDigits } from '../../protocol/abi-words.ts';
@@ -23,7 +23,6 @@ import {
 const TARGET = '0xd19e57d19e57d19e57d19e57d19e57d19e57d19e';
 /** Of calls whose results are kept whole. The stub itself bounds what the provider may take. */
 const WHOLE = { storage: 2_000_000, quote: 5_800_000, guard: 1_000_000, keptBytes: 0xffff };
-const DIGEST_BYTES = 32;
 const WORD = 32;
 
 /** What is digested of a call. A gas limit of zero: the code of the target. */
@@ -44,6 +43,12 @@ export interface AnsweredPool {
   readonly answers: OtherAnswers;
 }
 
+/** What a call showed of a pool. */
+export interface ShownOthers {
+  readonly answers: OtherAnswers;
+  readonly gasUsed: number;
+}
+
 /** Leaves out the pool's own prices. */
 export const othersIn = ({ prices = [], ...answers }: PoolAnswers): OtherAnswers => ({
   ...answers,
@@ -52,7 +57,7 @@ export const othersIn = ({ prices = [], ...answers }: PoolAnswers): OtherAnswers
 
 /**
  * The call that gives what a pool answers now, its own prices aside: these take its code, and the stub is in its place.
- * Where that is what it answered, the call gives the digest of it alone.
+ * Where that is what it answered, the call gives the digest instead. Its `gas` is what honest contracts take at most.
  */
 export function digestCall(answered: AnsweredPool): ContractCall {
   const { digested, likelyGas } = callsOf(answered);
@@ -82,14 +87,20 @@ const isOwnCode = ({ address }: ServedPool, { target, gasLimit }: DigestedCall):
   gasLimit === 0 && target === address;
 
 /**
- * Reads the result of {@link digestCall}.
+ * Reads the result of {@link digestCall}: what the pool answers, and the gas that this took.
  *
  * @returns undefined where the node did not make the calls, or the stub not that of the provider for want of gas
  */
-export function readOthers(answered: AnsweredPool, { success, data }: CallResult): OtherAnswers | undefined {
+export function readOthers(answered: AnsweredPool, { success, data }: CallResult): ShownOthers | undefined {
+  if (success || size(data) < 2 * WORD) return undefined;
+  const end = size(data) - WORD;
+  const answers = answersIn(answered, sliceHex(data, 0, end));
+  return answers && { answers, gasUsed: Number(sliceHex(data, end)) };
+}
+
+function answersIn(answered: AnsweredPool, data: Hex): OtherAnswers | undefined {
   const { pool, answers } = answered;
-  if (success) return undefined;
-  if (size(data) === DIGEST_BYTES) return data === digestOf(answered) ? answers : undefined;
+  if (size(data) === WORD) return data === digestOf(answered) ? answers : undefined;
   const results = unpack(data, callsOf(answered).digested.length);
   const [storage, quote, ...rest] = results;
   if (!quote || wasQuoteSkipped(quote)) return undefined;

@@ -21,7 +21,11 @@ const headAt = (feesWei: bigint | null): HeadContext => {
 };
 
 /** A reader whose nodes are at parts with these fees, one after the other; the last one stays. */
-function readerOf(parts: (bigint | Error)[], newest: bigint | null = null, isDivergent = false) {
+function readerOf(
+  parts: (bigint | Error)[],
+  newest: bigint | null = null,
+  { isDivergent = false, isCostly = false } = {},
+) {
   const reads: (bigint | null)[] = [];
   const noted: PartView[] = [];
   const snapshotOf = (at: HeadContext) => ({ pool, block: at.block }) as unknown as PriceSnapshot;
@@ -40,6 +44,7 @@ function readerOf(parts: (bigint | Error)[], newest: bigint | null = null, isDiv
     heads: { head: async () => headAt(newest), sourceAge: () => ({ sourceAgeMs: 3 }) },
     note: (view: PartView) => noted.push(view),
     sealed: { isDivergent: () => isDivergent },
+    gas: { isCostly: () => isCostly },
     passed: { add: () => undefined },
   } as unknown as PartReaderDeps;
   return { reader: new PartReader(deps), noted, reads };
@@ -92,8 +97,14 @@ test('a pool that cannot be read after the part is committed', async () => {
   expect(await reader.prices(headAt(5n), { pool })).not.toHaveProperty('isProvisional');
 });
 
+test('a pool that burns gas is not read after a part', async () => {
+  const { reader, reads } = readerOf([5n], null, { isCostly: true });
+  const prices = await reader.prices(headAt(5n), { pool });
+  expect([partOf(prices), prices.isProvisional, reads]).toEqual([null, undefined, []]);
+});
+
 test('a divergent part is read, for nobody', async () => {
-  const { reader, reads } = readerOf([5n], null, true);
+  const { reader, reads } = readerOf([5n], null, { isDivergent: true });
   const prices = await reader.prices(headAt(5n), { pool });
   expect([partOf(prices), prices.isProvisional, reads]).toEqual([null, undefined, [5n]]);
   expect(partOf(await reader.depth(headAt(5n), prices))).toBeNull();

@@ -6,6 +6,7 @@ import { committedReads, type ReadCommitted } from '../live/committed-reads.ts';
 import type { LiveHeads } from '../live/live-heads.ts';
 import type { ServedPool } from '../pools/pool-directory.ts';
 import { isGuarded } from '../reads/pool-entries.ts';
+import type { PoolGas } from '../reads/pool-gas.ts';
 import type { PoolReader } from '../reads/pool-reader.ts';
 import type { SnapshotCache } from '../reads/snapshot-cache.ts';
 import { SnapshotError } from '../snapshot-error.ts';
@@ -23,6 +24,8 @@ export interface PartReaderDeps {
   readonly note: (view: PartView) => void;
   /** Whether parts of a node are left out of quotes since sealed blocks were others. */
   readonly sealed: Pick<SealedChecks, 'isDivergent'>;
+  /** Whether a pool burns gas. Default: none does. */
+  readonly gas?: Pick<PoolGas, 'isCostly'> | undefined;
   /** Counts in how many reads the part passed. */
   readonly passed: Pick<PassedReads, 'add'>;
 }
@@ -33,7 +36,7 @@ type ReadAt<S> = (at: HeadContext, isNewer: boolean) => Promise<S>;
 /**
  * Reads pools after the newest part of the block being built. All calls of a snapshot show the same part, which may be
  * later than the head's. Where a newer one came between them, they are made once more, on that; then the snapshot is of
- * the committed head, and provisional.
+ * the committed head, and provisional. That of a pool that burns gas is of the committed head, too.
  * While the parts of a node are divergent, prices are read there only to see whether they agree again.
  */
 export class PartReader implements Pick<PoolReader, 'prices' | 'depth'> {
@@ -49,8 +52,9 @@ export class PartReader implements Pick<PoolReader, 'prices' | 'depth'> {
 
   /** Throws as the reader does, where the budget of a scheduled read is exhausted. */
   prices(head: HeadContext, read: PoolRead): Promise<PriceSnapshot> {
-    if (!head.block.pending) return this.#committed('prices', head, read.pool);
-    return this.#read('prices', { head, pool: read.pool }, (at) => this.#deps.reader.prices(at, read));
+    const { gas, reader } = this.#deps;
+    if (!head.block.pending || gas?.isCostly(read.pool.address)) return this.#committed('prices', head, read.pool);
+    return this.#read('prices', { head, pool: read.pool }, (at) => reader.prices(at, read));
   }
 
   depth(head: HeadContext, prices: PriceSnapshot): Promise<DepthSnapshot> {

@@ -25,6 +25,7 @@ import type { TransferProver } from '../guards/transfer-prover.ts';
 import type { ServedPool } from '../pools/pool-directory.ts';
 import { CommittedQuotes } from './committed-quotes.ts';
 import type { CurveSearcher } from './curve-searcher.ts';
+import type { GasKind, MadeCall, PoolGas } from './pool-gas.ts';
 import type { ShownPart } from './shown-part.ts';
 
 export interface AnswersReaderDeps {
@@ -63,40 +64,64 @@ export class AnswersReader {
   async read(
     context: ReadContext,
     pools: readonly ServedPool[],
-    part?: Pick<ShownPart, 'othersAtHead' | 'others'>,
+    part?: Pick<ShownPart, 'othersAtHead' | 'others' | 'gas'>,
   ): Promise<PoolAnswers[]> {
-    const { target, searcher, prover } = this.#deps;
+    const { searcher, prover } = this.#deps;
     const found = pools.map(({ address }) => searcher.known(address));
     const watched = found.map((known) => known?.formulas?.code.accounts);
     const shown = pools.map((pool, index) => part?.othersAtHead(pool, watched[index]));
     const unread = pools.filter((_, index) => !shown[index]);
-    const calls = pools.map((pool, index) => (shown[index] ? [priceCall(pool)] : priceCalls(pool, watched[index])));
-    // They are simulated once prices are known unless they are these.
-    const swaps = pools.map((pool, index) => {
+    const calls = pools.map((pool, index): OwnCalls => {
       const others = shown[index];
-      return others ? expectedSwaps(pool, others, found[index], timeIn(context.block)) : [];
+      if (!others) return { kind: 'all', prices: priceCalls(pool, watched[index]), swaps: [] };
+      // They are simulated once prices are known unless they are these.
+      const swaps = expectedSwaps(pool, others, found[index], timeIn(context.block));
+      return { kind: 'rest', prices: [priceCall(pool)], swaps };
     });
-    const [states, { answers }, committedQuotes] = await Promise.all([
+    const [states, own, committedQuotes] = await Promise.all([
       this.#readStates(context, unread),
-      boundedCalls(target, context, [...calls, ...swaps.flat().map((swap) => [swap])]).catch((error) =>
-        this.#withoutPrices(context, pools, error),
-      ),
+      this.#readOwn(context, pools, calls, part?.gas),
       this.#committedQuotes.quotes(context, pools, (at, of) => this.#readStates(at, of)),
     ]);
     const others = await Promise.all(pools.map((pool, index) => (shown[index] ? part?.others(pool) : undefined)));
-    const simulated = answers.slice(pools.length).values();
-    const simulatedOf = ({ data }: BoundedCall): SimulatedSwap[] => {
-      const [result] = simulated.next().value?.results ?? [];
-      return result ? [{ data, result: { success: result.success, data: result.data } }] : [];
-    };
     const read = pools.map((_, index): PoolAnswers => {
-      const prices = answers[index]?.results;
+      const { prices, simulated } = own[index] ?? {};
       const known = others[index];
-      if (known) return { ...withPrices(known, prices), simulated: swaps[index]?.flatMap(simulatedOf) };
+      if (known) return { ...withPrices(known, prices), simulated };
       return { ...states.shift(), prices, watched: watched[index], committedQuote: committedQuotes[index] };
     });
     const transfers = await prover.prove(context, pools, read);
     return read.map((each, index) => ({ ...each, transfers: transfers[index] }));
+  }
+
+  /** Makes the calls of pools that run their own code: those for prices before swaps, which take more gas. */
+  async #readOwn(
+    context: ReadContext,
+    pools: readonly ServedPool[],
+    calls: readonly OwnCalls[],
+    gas: PoolGas | undefined,
+  ): Promise<Pick<PoolAnswers, 'prices' | 'simulated'>[]> {
+    const packed = pools.map(({ address }, index) => {
+      const { kind, prices, swaps } = calls[index] as OwnCalls;
+      const pack = (of: readonly BoundedCall[]) => gas?.packed(kind, address, of) ?? of;
+      return { prices: pack(prices), swaps: pack(swaps) };
+    });
+    const ofPrices = packed.map(({ prices }) => prices);
+    const ofSwaps = packed.flatMap(({ swaps }) => swaps).map((call) => [call]);
+    const { answers } = await boundedCalls(this.#deps.target, context, [...ofPrices, ...ofSwaps]).catch((error) =>
+      this.#withoutPrices(context, pools, error),
+    );
+    const swapAnswers = answers.slice(pools.length).values();
+    return pools.map(({ address }, index) => {
+      const { kind, prices: priceCalls, swaps } = calls[index] as OwnCalls;
+      const prices = answers[index]?.results;
+      const simulated = swaps.flatMap((call) =>
+        (swapAnswers.next().value?.results ?? []).map((result) => ({ call, result })),
+      );
+      const made = priceCalls.flatMap((call, at) => (prices?.[at] ? [{ call, result: prices[at] }] : []));
+      gas?.noteCalls(kind, address, [...made, ...simulated]);
+      return { prices, simulated: simulated.map(simulatedSwap) };
+    });
   }
 
   /**
@@ -182,6 +207,19 @@ export class AnswersReader {
     });
   }
 }
+
+/** Calls of a pool that run its own code. */
+interface OwnCalls {
+  readonly kind: GasKind;
+  readonly prices: readonly BoundedCall[];
+  readonly swaps: readonly BoundedCall[];
+}
+
+/** Its gas is no part of what is shared with other processes. */
+const simulatedSwap = ({ call: { data }, result: { success, data: returned } }: MadeCall): SimulatedSwap => ({
+  data,
+  result: { success, data: returned },
+});
 
 /** Whether the state to read at is one of overrides: not at a committed block, nor after a part. */
 const needsOverrides = ({ block: { pending } }: ReadContext): boolean => pending !== undefined && !pending.part;

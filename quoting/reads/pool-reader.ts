@@ -29,7 +29,7 @@ export interface PoolReaderDeps {
   /** Reads that processes share. Default: none. */
   readonly shared?: SharedReads | undefined;
   /** What calls showed of pools with parts. Default: all is read. */
-  readonly shownAnswers?: Pick<ShownAnswers, 'at' | 'others' | 'othersSoon' | 'note'> | undefined;
+  readonly shownAnswers?: Pick<ShownAnswers, 'at' | 'others' | 'othersSoon' | 'note' | 'gas'> | undefined;
   /** Whether the chain has a source of live prices. Default: no. */
   readonly hasSource?: boolean;
   /** Takes each pool that was read, or that another process read for all. */

@@ -1,4 +1,4 @@
-import { concatHex, type Hex, numberToHex, size, sliceHex } from 'viem';
+import { type Address, concatHex, type Hex, numberToHex, size, sliceHex } from 'viem';
 import { expect, test } from 'vitest';
 import { pendingPart } from '../../chain/pending-part.ts';
 import type { PartView } from '../../chain/pending-state.ts';
@@ -41,15 +41,15 @@ const answersOf = (quote: bigint, change: Partial<PoolAnswers> = {}): PoolAnswer
 });
 
 /** What the contract gives for a call while the pool answers this. */
-function resultOf(call: Hex, present: PoolAnswers): CallResult {
+function resultOf(call: Hex, present: PoolAnswers, gasUsed = 0): CallResult {
   const answers = othersIn(present);
   const digest = digestOf({ pool: POOL, answers });
-  if (sliceHex(call, 0, 32) === digest) return { success: false, data: digest };
+  if (sliceHex(call, 0, 32) === digest) return { success: false, data: concatHex([digest, word(gasUsed)]) };
   const results = [answers.storage, answers.quote, ...answers.others].map((result) => {
     const { success, data } = result as CallResult;
     return concatHex([word(success ? 1 : 0), word(size(data)), data]);
   });
-  return { success: false, data: concatHex(results) };
+  return { success: false, data: concatHex([...results, word(gasUsed)]) };
 }
 
 /** Pools that were read after a part, each with these answers. */
@@ -141,7 +141,8 @@ test('the code of a pool is what it was, since a stub is in its place', async ()
 const broken: readonly (readonly [string, (right: Hex) => CallResult])[] = [
   ['was not made', () => ({ success: true, data: '0x' })],
   ['failed', () => ({ success: false, data: '0x' })],
-  ['has the digest of something else', () => ({ success: false, data: word(1n) })],
+  ['has the digest of something else', () => ({ success: false, data: concatHex([word(1n), word(0)]) })],
+  ['has no gas', () => ({ success: false, data: word(1n) })],
   ['ends too early', (data) => ({ success: false, data: sliceHex(data, 0, size(data) - 1) })],
   ['ends too late', (data) => ({ success: false, data: concatHex([data, '0x00']) })],
   ['ends within a word', (data) => ({ success: false, data: sliceHex(data, 0, 40) })],
@@ -192,6 +193,19 @@ test('pools that were not read for more than a block are not asked for', async (
   expect(await show(viewOf(3n, 11n))).toBe(POOLS.length);
   shown.note(blockAt(viewOf(2n, 12n)), POOL, answersOf(5n));
   expect(await show(viewOf(3n, 12n))).toBe(1);
+});
+
+test('a pool that burns gas is not asked for, and other processes are to know it', async () => {
+  const { shown, show, clock } = openKnown();
+  const costly: Address[] = [];
+  shown.gas.onCostly((pool) => costly.push(pool));
+  let calls = 0;
+  // The one that was noted last comes first.
+  await show(viewOf(2n), undefined, (call) => resultOf(call, answersOf(5n), calls++ === 0 ? 6_000_000 : 200_000));
+  expect(costly).toEqual([POOLS[2].address]);
+  expect(await show(viewOf(3n))).toBe(POOLS.length - 1);
+  clock.ms = 60_000;
+  expect(await show(viewOf(4n))).toBe(POOLS.length);
 });
 
 test('what the call in flight shows is waited for', async () => {

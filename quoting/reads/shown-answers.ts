@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Address } from 'viem';
-import { packCalls } from '../../chain/multicall.ts';
+import { type ContractCall, packCalls } from '../../chain/multicall.ts';
 import { digestOf as viewDigest } from '../../chain/pending-part.ts';
 import type { PartView, PendingState, TargetBlock } from '../../chain/pending-state.ts';
 import type { BlockRef } from '../../chain/read-context.ts';
@@ -21,6 +21,7 @@ import {
 import type { PoolAnswers } from '../calls/decode-pool.ts';
 import { hasMovedWhole } from '../guards/transfer-prover.ts';
 import type { ServedPool } from '../pools/pool-directory.ts';
+import { PoolGas } from './pool-gas.ts';
 
 /** What a pool answered after a part, with its prices. */
 interface KnownAnswers extends AnsweredPool {
@@ -47,6 +48,8 @@ const PAUSES_MS = [200, 10_000] as const;
  *    block, whose time and number are others, nor those of a pool that once gave others.
  */
 export class ShownAnswers {
+  /** What the calls take. */
+  readonly gas: PoolGas;
   readonly #now: Clock;
   readonly #known = new LRUCache<Address, KnownAnswers>({ max: MAX_POOLS });
   readonly #unproven = new LRUCache<Address, true>({ max: MAX_POOLS });
@@ -59,6 +62,7 @@ export class ShownAnswers {
 
   constructor(now: Clock) {
     this.#now = now;
+    this.gas = new PoolGas(now);
   }
 
   /**
@@ -86,22 +90,32 @@ export class ShownAnswers {
     }
   }
 
-  /** The pools that were read in the newest block or in the one before, as far as one call goes. */
+  /** The pools that were read in the newest block or in the one before, as far as one call goes. None burns gas. */
   #due(): readonly KnownAnswers[] {
     if (this.#now() < this.#pausedUntil) return [];
     const known = [...this.#known.values()];
     const newest = known.reduce((most, { block }) => maxBigint(most, block.blockNumber), 0n);
-    const recent = known.filter(({ block }) => block.blockNumber >= newest - 1n);
-    const [first = []] = packCalls(recent.map((each) => [callOf(each)]));
+    const recent = known.filter(
+      ({ block, pool }) => block.blockNumber >= newest - 1n && !this.gas.isCostly(pool.address),
+    );
+    const [first = []] = packCalls(recent.map((each) => [this.#packed(each)]));
     return recent.slice(0, first.length);
+  }
+
+  #packed(known: KnownAnswers): ContractCall {
+    const call = callOf(known);
+    return { ...call, gas: call.gas * this.gas.share('shown', known.pool.address) };
   }
 
   #show(view: PartView, due: readonly KnownAnswers[], results: readonly CallResult[]): void {
     const shown = new Map<Address, AnsweredPool>();
     for (const [index, known] of due.entries()) {
-      const answers = results[index] && readOthers(known, results[index]);
+      const others = results[index] && readOthers(known, results[index]);
+      if (!others) continue;
       const { pool } = known;
-      if (answers) shown.set(pool.address, answers === known.answers ? known : { pool, answers });
+      const { answers, gasUsed } = others;
+      this.gas.note('shown', pool.address, gasUsed, callOf(known).gas);
+      shown.set(pool.address, answers === known.answers ? known : { pool, answers });
     }
     if (shown.size > 0) this.#failures = 0;
     else if (due.length > 0) this.#pause();

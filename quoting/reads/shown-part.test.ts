@@ -6,6 +6,7 @@ import { type PartView, stateOf } from '../../chain/pending-state.ts';
 import type { BlockRef } from '../../chain/read-context.ts';
 import { runs } from '../../test/harness/property-seed.ts';
 import { flatPool } from '../pools/served-pool.fixture.ts';
+import { PoolGas } from './pool-gas.ts';
 import { ShownPart } from './shown-part.ts';
 
 const committed = { number: 9n, hash: '0x09', timestamp: 1_018n } as const;
@@ -45,7 +46,8 @@ test('what a call showed of a pool with a part is not taken for another part', a
   const [pool, later] = [flatPool(11), { ...VIEW, feesWei: 8n }];
   const shownAt = new Map([VIEW, { ...VIEW, feesWei: 9n }].map((view) => [stateOf(headAt(view)), { others: [] }]));
   const find = (block: BlockRef) => shownAt.get(stateOf(block));
-  const open = () => new ShownPart(headAt(VIEW), { others: find, othersSoon: async (block) => find(block) });
+  const gas = new PoolGas(() => 0);
+  const open = () => new ShownPart(headAt(VIEW), { others: find, othersSoon: async (block) => find(block), gas });
   const part = open();
   expect([undefined, [pool.address]].map((watched) => part.othersAtHead(pool, watched))).toEqual([
     { others: [] },

@@ -5,6 +5,7 @@ import type { BlockRef } from '../../chain/read-context.ts';
 import type { OtherAnswers } from '../calls/answers-digest.ts';
 import type { Watched } from '../calls/pool-calls.ts';
 import type { ServedPool } from '../pools/pool-directory.ts';
+import type { PoolGas } from './pool-gas.ts';
 import type { ShownAnswers } from './shown-answers.ts';
 
 /**
@@ -15,11 +16,11 @@ export class ShownPart {
   /** The block to make the calls at. */
   readonly block: BlockRef;
   readonly #head: BlockRef;
-  readonly #answers: Pick<ShownAnswers, 'others' | 'othersSoon'> | undefined;
+  readonly #answers: Pick<ShownAnswers, 'others' | 'othersSoon' | 'gas'> | undefined;
   #view: PartView | undefined;
 
   /** @param answers what calls showed with parts */
-  constructor(head: BlockRef, answers?: Pick<ShownAnswers, 'others' | 'othersSoon'>) {
+  constructor(head: BlockRef, answers?: Pick<ShownAnswers, 'others' | 'othersSoon' | 'gas'>) {
     const { pending } = head;
     this.#head = head;
     this.#answers = answers;
@@ -38,6 +39,11 @@ export class ShownPart {
     if (view.node === part.view.node) return this.#head;
     // Another node is at the same part.
     return { ...this.#head, pending: { ...pending, part: { ...part, view: { ...part.view, node: view.node } } } };
+  }
+
+  /** What calls after parts take; undefined at any other block. */
+  get gas(): PoolGas | undefined {
+    return this.#head.pending?.part && this.#answers?.gas;
   }
 
   /** What a pool answers at the head; undefined unless that was shown, with the code of the accounts that count. */

@@ -1,3 +1,4 @@
+import type { Address } from 'viem';
 import { z } from 'zod';
 import { stateOf } from '../../chain/pending-state.ts';
 import type { BlockHeader } from '../../chain/read-context.ts';
@@ -93,6 +94,8 @@ const SharedPartMessage = z.object({
   index: z.int().nonnegative().nullable(),
 });
 
+const CostlyMessage = z.object({ pool: HexAddress });
+
 /** Pools of a sealed block, compared with its last part. */
 const SealedMessage = z.object({
   blockNumber: IntegerText,
@@ -114,6 +117,11 @@ export const parsePart = (text: string): SharedPart & { readonly from: string } 
   SharedPartMessage.parse(JSON.parse(text));
 
 export const writePart = (from: string, part: SharedPart): string => encodeBigints({ from, ...part });
+
+/** @throws SyntaxError or ZodError when it is malformed */
+export const parseCostly = (text: string): Address => CostlyMessage.parse(JSON.parse(text)).pool;
+
+export const writeCostly = (pool: Address): string => JSON.stringify({ pool });
 
 /** @throws SyntaxError or ZodError when it is malformed */
 export const parseSealed = (text: string): SealedPools => SealedMessage.parse(JSON.parse(text));

@@ -17,7 +17,17 @@ import { TICK_MS } from './block-readers.ts';
 import { ChainReads, type ChainReadsDeps } from './chain-reads.ts';
 import { LEASE_MS, RENEW_MS } from './feed-schedule.ts';
 import { connectBus, MessageBus } from './message-bus.ts';
-import { FORMAT, parseFees, parsePart, parseSealed, writeFees, writePart, writeSealed } from './messages.ts';
+import {
+  FORMAT,
+  parseCostly,
+  parseFees,
+  parsePart,
+  parseSealed,
+  writeCostly,
+  writeFees,
+  writePart,
+  writeSealed,
+} from './messages.ts';
 import { redisClaims } from './redis-claims.ts';
 import { SharedFeed, type SharedFeedDeps } from './shared-feed.ts';
 import { SharedHeads } from './shared-heads.ts';
@@ -130,10 +140,17 @@ export class ReadSharing {
 
   /**
    * Starts to share which parts of blocks being built calls show: one process makes them while others hear of it.
-   * So they do of the pools of sealed blocks that one compares, and of the fees in blocks that one reads.
+   * So they do of pools that burn gas, of the pools of sealed blocks that one compares, and of the fees in blocks that
+   * one reads.
    */
-  shareParts(chain: ChainConfig, { feed, sealed }: Pick<OpenPartHeads, 'feed' | 'sealed'>): void {
+  shareParts(
+    chain: ChainConfig,
+    { feed, sealed, shownAnswers: { gas } }: Pick<OpenPartHeads, 'feed' | 'sealed' | 'shownAnswers'>,
+  ): void {
     const channel = `${nameOf(chain, this.#prefix)}:parts`;
+    const costlyChannel = `${nameOf(chain, this.#prefix)}:costly`;
+    gas.onCostly((pool) => void this.#bus.publish(costlyChannel, writeCostly(pool)));
+    this.#bus.subscribe(costlyChannel, (text) => gas.takeCostly(parseCostly(text)));
     feed.onShown((part) => void this.#bus.publish(channel, writePart(feed.id, part)));
     this.#bus.subscribe(channel, (text) => {
       const { from, ...part } = parsePart(text);

@@ -13,6 +13,7 @@ import {
   snapshotOf,
   timeOf,
 } from '../../quoting/parts/sealed-pools.fixture.ts';
+import { ShownAnswers } from '../../quoting/reads/shown-answers.ts';
 import { ReadSharing } from '../../quoting/sharing/read-sharing.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { createMetrics } from '../../runtime/metrics.ts';
@@ -44,12 +45,13 @@ function openProcess(id: string) {
       return block && { block: { ...block, parents: [] }, endpoint: null };
     },
   };
+  const shownAnswers = new ShownAnswers(now);
   const outcomes: string[] = [];
   const observer = { count: (_: string, outcome: string) => outcomes.push(outcome) };
   const read = () => Promise.reject(new Error('no node'));
   const feed = new PartFeed({ id, multicall3: chain.multicall3, maxAgeMs: 600, committed, read, observer, now });
-  openSharing(redis.url).shareParts(chain, { feed, sealed });
-  return { sealed, feed, heads, outcomes };
+  openSharing(redis.url).shareParts(chain, { feed, sealed, shownAnswers });
+  return { sealed, feed, heads, outcomes, gas: shownAnswers.gas };
 }
 
 test('what one process compares decides in all, and capture counts it', async () => {
@@ -80,5 +82,16 @@ test('what one process reads of fees says to others that a node lags', async () 
     heads.push(blockOf(number));
     sealed.noteFees(blockOf(number), 100n * number);
     expect(outcomes).toContain('lagging');
+  });
+});
+
+test('a pool that burns gas by the calls of one process is left out by the others', async () => {
+  const [{ gas: one }, { gas: other }] = [openProcess('a'), openProcess('b')];
+  const rest = POOLS.values();
+  await vi.waitFor(() => {
+    // Until all listen, messages are missed, and each pool is sent once.
+    const { value: pool } = rest.next();
+    if (pool) one.note('shown', pool, 5_000_000, 400_000);
+    expect(POOLS.filter((each) => other.isCostly(each))).not.toEqual([]);
   });
 });
