@@ -51,11 +51,12 @@ export class LatestQuotes {
   /** Takes what was read at a block, and drops pools that are no longer requested: they are not read again there. */
   take({ block, branch, requested, outcomes }: Pick<WarmResult, 'block' | 'branch' | 'requested' | 'outcomes'>): void {
     const before = this.#quotes;
-    const isSameBlock = this.block?.hash === block.hash;
+    const last = this.block;
+    const isSameBlock = last?.hash === block.hash;
     this.#quotes = new Map(isSameBlock ? [...before].filter(([pool]) => requested.has(pool)) : []);
     this.block = block;
     this.branch = branch;
-    if (!isSameBlock) this.#follow(block);
+    if (!isSameBlock) this.#follow(block, last);
     for (const [pool, outcome] of outcomes) {
       const known = before.get(pool);
       const isSame = known !== undefined && isSameOutcome(known.outcome, outcome);
@@ -95,9 +96,11 @@ export class LatestQuotes {
     this.#quotes.clear();
   }
 
-  #follow({ hash, number }: BlockRef): void {
+  #follow({ hash, number }: BlockRef, last: BlockRef | undefined): void {
     const version = this.#followed.get(hash)?.version ?? this.#version;
-    for (const [other, read] of this.#followed) if (read.number >= number) this.#followed.delete(other);
+    // Nothing is followed above the last block.
+    if (!last || number <= last.number)
+      for (const [other, read] of this.#followed) if (read.number >= number) this.#followed.delete(other);
     this.#followed.set(hash, { number, version });
     const [oldest] = this.#followed.keys();
     if (oldest && this.#followed.size > FOLLOWED_BLOCKS) this.#followed.delete(oldest);
