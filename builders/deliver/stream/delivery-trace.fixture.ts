@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
+import { assertEqual } from '../../../test/harness/assert-equal.ts';
 import { submissionOf } from '../../../test/pamm/sample-updates.ts';
 import type { Answer } from '../../submit/answer.ts';
 import { ACKNOWLEDGE_WITHIN_MS, type Hex, type Submission } from '../../submit/quote-update.ts';
@@ -157,7 +158,7 @@ class World {
       if (this.#isRenewed && this.#now < this.#leaseUntil) this.#leaseUntil = this.#now + LEASE_MS;
       if (this.#now === wake) this.#take({ kind: 'time' });
       if (this.#now < end) continue;
-      expect(nextDelivery(this.#state, { kind: 'time' }, this.#moment())[1]).toEqual([]);
+      assertEqual(nextDelivery(this.#state, { kind: 'time' }, this.#moment())[1], []);
       return;
     }
   }

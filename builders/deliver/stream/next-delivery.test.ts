@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { assertEqual } from '../../../test/harness/assert-equal.ts';
 import { runs } from '../../../test/harness/property-seed.ts';
 import type { Answer } from '../../submit/answer.ts';
 import { ACKNOWLEDGE_WITHIN_MS, deadlineMs, type Hex, type Submission } from '../../submit/quote-update.ts';
@@ -64,7 +65,7 @@ test('property 2: on a connection an update is in flight once, and a job that ru
         repeats += 1;
       }
       const ids = idOf(inFlight(after));
-      expect(new Set(ids).size).toBe(ids.length);
+      assertEqual(new Set(ids).size, ids.length);
     }
     return repeats;
   });
@@ -79,7 +80,7 @@ test('property 3: when a connection opens, what had no acknowledgement is attemp
       const inTime = all.filter((each) => deadlineMs(each) - moment.now > DROP_BELOW_MS);
       const kind = moment.now < moment.leaseUntil && before.closeAt === null ? 'admit' : 'giveBack';
       expect(effectsOf(effects, kind).map(({ submission }) => submission.id)).toEqual(idOf(inTime));
-      expect([after.outstanding.size, after.waiting.length]).toEqual([0, 0]);
+      assertEqual([after.outstanding.size, after.waiting.length], [0, 0]);
       count += inFlight(before).length;
     }
     return count;
@@ -98,7 +99,7 @@ test('property 4: each attempt ends once, and what is in flight ends by its time
         count += 1;
       }
       const late = inFlight(after).filter((each) => moment.now - deadlineMs(each) >= LATE_MS);
-      expect(late).toEqual([]);
+      assertEqual(late, []);
       for (const { submission, end } of effectsOf(effects, 'note'))
         if (end === 'unanswered' && !after.isClosed) expect(moment.now).toBeGreaterThanOrEqual(deadlineMs(submission));
       const ended = effects.flatMap((each) =>
@@ -106,7 +107,10 @@ test('property 4: each attempt ends once, and what is in flight ends by its time
       );
       const gone = event.kind === 'opened' ? [] : inFlight(before).filter((each) => !inFlight(after).includes(each));
       for (const each of gone) expect(ended.filter((other) => other === each)).toHaveLength(1);
-      expect(inFlight(after).filter((each) => ended.includes(each))).toEqual([]);
+      assertEqual(
+        inFlight(after).filter((each) => ended.includes(each)),
+        [],
+      );
     }
     expect(open.size).toBe(0);
     return count;
@@ -120,7 +124,7 @@ test('property 5: a connection is replaced when an update ends unanswered and th
       if (event.kind === 'opened' || event.kind === 'heard') signAt = moment.now;
       const isLate = effectsOf(effects, 'note').some(({ end }) => end === 'unanswered') && before.closeAt === null;
       const isDue = isLate && moment.isOpen && moment.now - signAt >= ACKNOWLEDGE_WITHIN_MS;
-      if (before.closeAt === null) expect(effectsOf(effects, 'reconnect')).toHaveLength(isDue ? 1 : 0);
+      if (before.closeAt === null) assertEqual(effectsOf(effects, 'reconnect').length, isDue ? 1 : 0);
       count += isDue ? 1 : 0;
     }
     return count;
@@ -140,8 +144,8 @@ test('property 6: without a lease nothing waits, and a delivery that stops close
     }
     for (const { moment, before, after } of entries) {
       if (before.waiting.length > 0) expect(moment.now).toBeLessThanOrEqual(moment.leaseUntil);
-      if (moment.now >= moment.leaseUntil || after.closeAt !== null) expect(after.waiting).toEqual([]);
-      if (after.closeAt !== null && after.outstanding.size === 0) expect(after.isClosed).toBe(true);
+      if (moment.now >= moment.leaseUntil || after.closeAt !== null) assertEqual(after.waiting, []);
+      if (after.closeAt !== null && after.outstanding.size === 0) assertEqual(after.isClosed, true);
     }
     return closing.length;
   });
