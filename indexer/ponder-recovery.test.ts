@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 
 /**
  * The patches `failed-head`, `interrupted-reorganisation` and `child-addresses`: once what failed works again,
- * a chain is indexed as it is. The patch `insert-blocks`: with few statements.
+ * a chain is indexed as it is. The patches `insert-blocks` and `child-reads`: with few statements.
  */
 
 const PONDER = import.meta.resolve('ponder');
@@ -191,4 +191,22 @@ test('of blocks that are read together, rows are stored together, each once', as
   });
   expect(stored.length).toBeLessThan(10);
   expect(stored.flat().sort((a, b) => a - b)).toEqual(numbers.flatMap((number) => [number, number, number]));
+});
+
+test('children of a factory are read once, however many of their events are followed', async () => {
+  type Read = (of: object) => Promise<Map<string, ReadonlyMap<string, number>>>;
+  const { getChildAddresses } = await load<{ getChildAddresses: Read }>('runtime/index.js');
+  const filterOf = (id: string) => ({ type: 'log', address: { id, type: 'log' } });
+  const read: string[] = [];
+  const children = await getChildAddresses({
+    filters: [{ type: 'log', address: pad('0xc1', { size: 20 }) }, ...['pools', 'providers', 'pools'].map(filterOf)],
+    syncStore: {
+      getChildAddresses: async ({ factory: { id } }: { readonly factory: { readonly id: string } }) => {
+        read.push(id);
+        return new Map([[`child of ${id}`, 7]]);
+      },
+    },
+  });
+  expect(read).toEqual(['pools', 'providers']);
+  expect(children).toEqual(new Map(read.map((id) => [id, new Map([[`child of ${id}`, 7]])])));
 });
