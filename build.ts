@@ -124,6 +124,8 @@ runMain(async () => {
     buildClientReference(ifOutdated),
     copySwagger(),
   ]);
+  // Of bundles that were replaced: `local/services/own-process.ts`.
+  await rm(join(DIST, 'compiled'), { recursive: true, force: true });
   const patches = (await readdir(join(PROJECT_ROOT, 'patches'))).map((name) => `patches/${name}`);
   const all = [...patches, ...sources, ...packageSources, ...pageSources, ...referenceSources];
   const ours = all.filter((path) => !path.startsWith('node_modules/') && !path.includes(':'));

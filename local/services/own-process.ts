@@ -46,12 +46,15 @@ export async function startOwnProcess({
   });
 }
 
+/** Where Node keeps compiled code from one start to the next, until `npm run build`. */
+const COMPILED = `${PROJECT_ROOT}dist/compiled`;
+
 /**
  * The environment of one of our processes: this one's with further variables, and with the process's own login at
  * Postgres where it would have that of our superuser.
  */
 export function ownEnvironment(main: string, env: OwnProcessOptions['env']): Record<string, string | undefined> {
-  const all: Record<string, string | undefined> = { ...process.env, ...env };
+  const all: Record<string, string | undefined> = { NODE_COMPILE_CACHE: COMPILED, ...process.env, ...env };
   for (const name of ['DATABASE_URL', 'DATABASE_REPLICA_URL']) {
     const url = all[name];
     if (url && new URL(url).username === 'postgres') all[name] = loginUrl(url, main);
