@@ -52,9 +52,9 @@ const FOLDERS = {
   },
   ...apiFloors(),
   cli: {
-    uses: ['capture', 'chain', 'config', 'db', 'indexer', 'protocol', 'runtime'],
+    uses: ['capture', 'chain', 'config', 'db', 'indexer', 'protocol', 'quoting', 'runtime'],
     because:
-      'A backfill starts the indexer and switches its schemas, a calibration is that of capture; no command needs a running service.',
+      'A backfill starts the indexer and switches its schemas, a calibration is that of capture, a check follows parts as quotes do; no command needs a running service.',
   },
   client: {
     uses: ['api', 'protocol', 'runtime'],

@@ -1,22 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { z } from 'zod';
 import { openRetryingRpc } from '../../chain/discovery/retrying-rpc.ts';
 import { readPart } from '../../chain/read-part.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import { type PartSourceConfig, partSource } from '../../config/live-schema.ts';
-import { readJson } from '../../runtime/json.ts';
+import type { PushedPart } from '../../quoting/parts/part-pushes.ts';
+import { openPartSocket } from '../../quoting/parts/part-socket.ts';
+import { createLogger } from '../../runtime/logger.ts';
 import type { Finding } from './finding.ts';
 
 /** Parts come each 200 ms. */
 const WATCH_MS = 3_000;
 const MIN_PUSHES = 3;
 const CALL_MS = 5_000;
-const Head = z.object({ number: z.string() });
-const Message = z.object({
-  params: z.object({ result: z.unknown() }).optional(),
-  error: z.object({}).optional(),
-});
 
 /** What an endpoint that follows parts is asked for. */
 type PartUrls = Pick<PartSourceConfig, 'rpcUrls' | 'wsUrls'>;
@@ -75,30 +71,25 @@ async function callProblem({ chainId, multicall3 }: Target, url: string): Promis
 
 /** Why a socket pushes no parts, neither by themselves nor as heads of one number; null where it does. */
 async function socketProblem(url: string): Promise<string | null> {
-  const socket = new WebSocket(url);
-  const { promise: ended, resolve: end } = Promise.withResolvers<void>();
-  const heads = new Set<string>();
-  let [stream, pushes] = ['newFlashblocks', 0];
-  const subscribe = () =>
-    socket.send(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_subscribe', params: [stream] }));
-  const isPart = (result: unknown) => {
-    if (stream === 'newFlashblocks') return true;
-    const number = Head.safeParse(result).data?.number;
-    const isRepeated = number !== undefined && heads.has(number);
-    if (number !== undefined) heads.add(number);
-    return isRepeated;
+  const { promise: isEnough, resolve: end } = Promise.withResolvers<void>();
+  const numbers = new Set<bigint>();
+  let pushes = 0;
+  const onPart = (part: PushedPart | undefined) => {
+    // A block that is sealed comes once.
+    const isFirst = part?.index === null && !numbers.has(part.blockNumber);
+    if (isFirst) numbers.add(part.blockNumber);
+    else pushes += 1;
+    if (pushes === MIN_PUSHES) end();
   };
-  socket.onopen = subscribe;
-  socket.onmessage = ({ data }) => {
-    const { params, error } = Message.safeParse(readJson(String(data))).data ?? {};
-    if (params && isPart(params.result)) pushes += 1;
-    if (pushes === MIN_PUSHES || (error && stream === 'newHeads')) return end();
-    if (!error) return;
-    stream = 'newHeads';
-    subscribe();
-  };
-  socket.onerror = () => end();
-  await Promise.race([ended, sleep(WATCH_MS, undefined, { ref: false })]);
-  socket.close();
+  const close = openPartSocket({
+    url,
+    onPart,
+    onLog: () => undefined,
+    isWanted: () => true,
+    loggingAccounts: async () => [],
+    logger: createLogger('config-check', 'silent'),
+  });
+  await Promise.race([isEnough, sleep(WATCH_MS, undefined, { ref: false })]);
+  close();
   return pushes >= MIN_PUSHES ? null : `pushed ${pushes} parts of blocks in three seconds: parts are polled`;
 }
