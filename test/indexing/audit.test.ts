@@ -1,26 +1,26 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import type { Address } from 'viem';
 import { beforeAll, expect, test, vi } from 'vitest';
 import { readAuditCounts } from '../../capture/audit/audit-report.ts';
-import { servedSchema } from '../../db/served-schema.ts';
 import { swap } from '../../devnet/actions.ts';
 import { connectDevChain } from '../../devnet/dev-chain.ts';
 import { request } from '../../devnet/json-rpc.ts';
 import { packedSwap } from '../../devnet/packed/actions.ts';
 import { createPackedPool } from '../../devnet/packed/random-pool.fixture.ts';
 import { stockTokens } from '../../devnet/random-pool.ts';
+import { startRpcProxy } from '../../devnet/rpc-proxy.ts';
 import { buildPool } from '../../devnet/scenario/pool-builder.ts';
 import { TRADING_POOLS } from '../../devnet/scenario/trading-pools.ts';
 import { readChain } from '../../quoting/pools/catalog-rows.ts';
 import { backfill, startBackfillWorld } from '../backfill/backfill-world.ts';
-import { startedWorld } from '../harness/open-world.ts';
+import { openWorld } from '../harness/open-world.ts';
 import { serveIndex } from '../metadata/served-index.ts';
 import { ordinaryRecipe } from '../packed/observed-swaps.ts';
 import { type AuditRow, auditPools, differencesOf, suspectedOf } from './audit-pools.ts';
 import { inOneBlock } from './in-one-block.ts';
 import { indexerStarter, type RunningIndexer, waitUntilIndexed } from './indexer-process.ts';
 
-/** Two chains with pools of both layouts. The node of the second one leaves logs out. */
+/** Two chains with pools of both layouts. The node of the second leaves logs out from the start, the other later. */
 
 const LIMIT_MS = 300_000;
 /** First topics of swaps, flat and packed. */
@@ -32,7 +32,14 @@ const SWAPS = [
 const FINAL = '0x46';
 const [FIRST, SECOND] = [31_337, 31_338];
 
-const world = startedWorld(() => startBackfillWorld(60));
+const world = openWorld(async (ends) => {
+  const started = ends.adopt(await startBackfillWorld(60), ({ stop }) => stop());
+  const { url = '' } = started.chains.find(({ chainId }) => chainId === FIRST) ?? {};
+  const firstNode = ends.adopt(await startRpcProxy(url), ({ stop }) => stop());
+  const file = await readFile(started.chainsFile, 'utf8');
+  await writeFile(started.chainsFile, file.replaceAll(url, firstNode.url));
+  return { ...started, firstNode };
+});
 const startIndexer = indexerStarter();
 let indexer: RunningIndexer;
 /** Pools of which the node left a transaction out in the first test. */
@@ -62,11 +69,6 @@ async function makeInOneBlock(salt: number): Promise<readonly string[]> {
     await packedSwap(chain, packed, { pool: other.address, zeroForOne: true, amountSpecified: 10n ** 6n });
     return [flat.address.toLowerCase(), other.address.toLowerCase()];
   });
-}
-
-/** An indexer that is given its schema repairs nothing by itself. */
-async function startWithoutRepairs(): Promise<RunningIndexer> {
-  return startIndexer({ ...world, schema: (await servedSchema(world.database)) ?? 'onchain_1' });
 }
 
 function chainOf(chainId: number) {
@@ -131,16 +133,17 @@ async function expectShown(differing: readonly string[]): Promise<void> {
 }
 
 /**
- * Lets the second node give no log of the first swap that it gives of a flat pool, and of one or all packed ones;
+ * Lets the node of a chain give no log of the first swap that it gives of a flat pool, and of one or all packed ones;
  * fills in their transactions.
  */
-function leaveOut(packed: 'one' | 'all' = 'one'): ReadonlyMap<string, string> {
+function leaveOut(chainId: number, packed: 'one' | 'all' = 'one'): ReadonlyMap<string, string> {
   const left = new Map<string, string>();
   const poolsOf = (generation: 'flat' | 'packed') =>
-    chainOf(SECOND).scenario.pools.filter((pool) => pool.generation === generation);
+    chainOf(chainId).scenario.pools.filter((pool) => pool.generation === generation);
   const [flat, one] = [poolsOf('flat'), poolsOf('packed')].map((pools) => pools.find(({ busy }) => busy));
   const pools = [flat, ...(packed === 'all' ? poolsOf('packed') : [one])].map((pool) => pool?.address);
-  world.secondNode.misbehave({
+  const node = chainId === FIRST ? world.firstNode : world.secondNode;
+  node.misbehave({
     kind: 'otherLogs',
     of: (logs) => {
       for (const { address, topics, transactionHash } of logs) {
@@ -156,8 +159,9 @@ function leaveOut(packed: 'one' | 'all' = 'one'): ReadonlyMap<string, string> {
 test('pools whose logs a node left out from the start are found and named, and nothing else, also if no packed one is right', {
   timeout: LIMIT_MS,
 }, async () => {
-  leftOut = leaveOut('all');
-  indexer = await startWithoutRepairs();
+  leftOut = leaveOut(SECOND, 'all');
+  // One that is given its schema repairs nothing by itself.
+  indexer = await startIndexer({ ...world, schema: 'onchain_1' });
   world.secondNode.misbehave(null);
   await catchUp();
   const wrong = [...leftOut.keys()].sort();
@@ -292,8 +296,57 @@ async function swapInOneBlock(chainId: number, swaps: number): Promise<void> {
   await request(url, 'evm_setAutomine', [true]);
 }
 
-test('a repair makes the index whole, and says what was missing', { timeout: LIMIT_MS }, async () => {
+/** Pools of which the node of the first chain left a transaction out later. */
+let leftLater: ReadonlyMap<string, string> = new Map();
+
+test('of pools of which a node left logs out later, the last block where both agreed is known', {
+  timeout: LIMIT_MS,
+}, async () => {
+  leftLater = leaveOut(FIRST);
+  await swapInOneBlock(FIRST, 25);
+  await mine(FIRST, FINAL);
+  await catchUp();
+  world.firstNode.misbehave(null);
+  expect(leftLater.size).toBeGreaterThan(0);
+  expect([...(await auditToTheEnd(FIRST)).keys()].sort()).toEqual([...leftLater.keys()].sort());
+  for (const { address, agreed_block } of await audit(FIRST)) {
+    const hash = leftLater.get(address);
+    if (hash === undefined) continue;
+    const receipt = await request<{ blockNumber: string }>(chainOf(FIRST).url, 'eth_getTransactionReceipt', [hash]);
+    expect(Number(agreed_block), address).toBe(Number(receipt.blockNumber) - 1);
+  }
+});
+
+test('a repair reads blocks since both agreed, makes the index whole, and says what was missing', {
+  timeout: LIMIT_MS,
+}, async () => {
+  const differing = (await audit(FIRST)).filter(({ differs_since }) => differs_since !== null);
+  const agreed = Math.min(...differing.map(({ agreed_block }) => Number(agreed_block)));
+  const before = world.firstNode.requests.length;
+  await world.database.query(
+    `INSERT INTO operator.backfill (schema, refetched_chains, served_at) VALUES ('onchain_0', '{}', now())`,
+  );
+  expect(await repair(), 'none comes within ten minutes of a backfill').toEqual([]);
+  await world.database.query(`UPDATE operator.backfill SET begun_at = begun_at - interval '11 minutes'`);
   const repaired = await repair();
+  expect(await indexer.ended).toBe('exit code 75');
+  const left = [...leftOut.keys()].map((pool) => ['missing', SECOND, pool]);
+  const later = [...leftLater.keys()].map((pool) => ['missing', FIRST, pool]);
+  expect(repaired.map(({ change, chainId, pool }) => [change, chainId, pool]).toSorted()).toEqual(
+    [...left, ...later].toSorted(),
+  );
+  const read = world.firstNode.requests.slice(before).flatMap(({ method, params }) => {
+    if (method !== 'eth_getLogs') return [];
+    const { fromBlock } = params[0] as { readonly fromBlock?: string };
+    return fromBlock === undefined ? [] : [Number(fromBlock)];
+  });
+  expect(read.length).toBeGreaterThan(0);
+  expect(Math.min(...read)).toBeGreaterThan(agreed);
+});
+
+test('what differed before a repair is marked until it is compared again, and first of all', {
+  timeout: LIMIT_MS,
+}, async () => {
   const marked = async () => {
     const { differing } = await readAuditCounts(world.database, SECOND);
     const shown = (await readChain(world.database, SECOND)).differing ?? [];
@@ -302,51 +355,13 @@ test('a repair makes the index whole, and says what was missing', { timeout: LIM
   };
   // Nothing has been compared in the new index yet.
   expect(await marked()).toBe(leftOut.size);
-  await indexer.ended;
-  indexer = await startWithoutRepairs();
-  await catchUp();
   const { url } = chainOf(SECOND);
   for (let left = leftOut.size - 1; left >= 0; left -= 1) {
     await auditPools(world.database, world.chainsFile, SECOND, { url, pools: 1 });
-    expect(await marked(), 'pools that differed in the index before are compared first').toBe(left);
+    expect(await marked()).toBe(left);
   }
-  expect(repaired.map(({ change, chainId, pool }) => [change, chainId, pool]).toSorted()).toEqual(
-    [...leftOut.keys()].map((pool) => ['missing', SECOND, pool]).toSorted(),
-  );
-  expect(await auditToTheEnd(SECOND)).toEqual(new Map());
+  for (const { chainId } of world.chains) expect(suspectedOf(await audit(chainId))).toEqual([]);
   expect(audited(await audit(SECOND))).toBe(chainOf(SECOND).scenario.pools.length + 2);
   await expectShown([]);
   expect(await repair()).toEqual([]);
-});
-
-test('of what a node left out later, only blocks since both agreed are read again', { timeout: LIMIT_MS }, async () => {
-  const agreed = Math.min(...(await audit(SECOND)).map(({ agreed_block }) => Number(agreed_block)));
-  const wrong = leaveOut();
-  await swapInOneBlock(SECOND, 25);
-  await mine(SECOND, FINAL);
-  await catchUp();
-  world.secondNode.misbehave(null);
-  expect(wrong.size).toBeGreaterThan(0);
-  expect([...(await auditToTheEnd(SECOND)).keys()].sort()).toEqual([...wrong.keys()].sort());
-  // Both agreed until the block before.
-  for (const { address, agreed_block } of await audit(SECOND)) {
-    const hash = wrong.get(address);
-    if (hash === undefined) continue;
-    const receipt = await request<{ blockNumber: string }>(chainOf(SECOND).url, 'eth_getTransactionReceipt', [hash]);
-    expect(Number(agreed_block), address).toBe(Number(receipt.blockNumber) - 1);
-  }
-  // No second attempt comes within ten minutes.
-  expect(await repair()).toEqual([]);
-  await world.database.query(`UPDATE operator.backfill SET begun_at = begun_at - interval '11 minutes'`);
-  const before = world.secondNode.requests.length;
-  const repaired = await repair();
-  expect(repaired.map(({ pool }) => pool).toSorted()).toEqual([...wrong.keys()].sort());
-  const read = world.secondNode.requests.slice(before).flatMap(({ method, params }) => {
-    if (method !== 'eth_getLogs') return [];
-    const { fromBlock } = params[0] as { readonly fromBlock?: string };
-    return fromBlock === undefined ? [] : [Number(fromBlock)];
-  });
-  expect(read.length).toBeGreaterThan(0);
-  expect(Math.min(...read)).toBeGreaterThan(agreed);
-  expect(suspectedOf(await audit(SECOND))).toEqual([]);
 });
