@@ -119,7 +119,7 @@ async function buildId(): Promise<unknown> {
 }
 
 test('of logs that a cache lacks in ranges that it says were read, carried to another release, pools are found and repaired', {
-  timeout: LIMIT_MS,
+  timeout: 2 * LIMIT_MS,
 }, async () => {
   const [pool = ''] = pools;
   const { rowCount } = await world.database.query(
