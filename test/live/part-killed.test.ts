@@ -1,15 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { fileURLToPath } from 'node:url';
 import { toFunctionSelector } from 'viem';
-import { expect, inject, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { LiveConfig } from '../../config/live-schema.ts';
 import { priceAround } from '../../devnet/live/live-market.fixture.ts';
 import { startRpcProxy } from '../../devnet/rpc-proxy.ts';
-import { startService } from '../../local/services/service-process.ts';
 import { startedWorld } from '../harness/open-world.ts';
 import { batchesOf } from './live-world.ts';
 import { quotesOf } from './part-quotes.ts';
 import { partSource, startPartWorld } from './part-world.ts';
+import { startApiProcess } from './start-api-process.ts';
 
 /* A process that reads parts for others is killed, whatever it is about to do. */
 
@@ -19,7 +18,6 @@ const PARTS_PER_BLOCK = 10;
 /** So many more show which of two processes reads. */
 const MORE_CALLS = 10;
 const CHAIN_ID_CALL = toFunctionSelector('getChainId()').slice(2);
-const SERVES = /^serves (\S+)$/m;
 
 const world = startedWorld(() => startPartWorld({ guards: ['none'], node: { form: 'payload' } }));
 
@@ -28,24 +26,10 @@ async function startProcess(prefix: string) {
   const { market, node, config } = world;
   const proxy = await startRpcProxy(node.url);
   onTestFinished(proxy.stop);
-  const task = {
-    chain: { ...config, live: LiveConfig.parse(partSource({ ...node, url: proxy.url })) },
-    chainUrl: market.chain.rpcUrl,
-    pools: market.pools.map(({ address, layout }) => ({ address, layout })),
-    deployments: { flat: market.deployment, packed: market.packed },
-    sharedBy: { redisUrl: inject('redisUrl'), prefix },
-  };
-  const service = await startService({
-    name: 'api',
-    command: process.execPath,
-    args: ['--import', 'tsx', fileURLToPath(new URL('./part-process.ts', import.meta.url))],
-    env: { ...process.env, PART_PROCESS_TASK: JSON.stringify(task) },
-    ready: SERVES,
-  });
-  onTestFinished(service.stop);
-  const [, base = ''] = SERVES.exec(service.recentOutput()) ?? [];
+  const live = LiveConfig.parse(partSource({ ...node, url: proxy.url }));
+  const { base, kill } = await startApiProcess(market, { ...config, live }, prefix);
   return {
-    kill: service.kill,
+    kill,
     /** Calls that show the part: they alone ask for the chain, too. */
     calls: () => proxy.requests.filter(({ params: [call] }) => JSON.stringify(call).includes(CHAIN_ID_CALL)).length,
     /** Counts the parts up to that of all quotes; NaN while one is committed, or of no known part. */

@@ -19,7 +19,7 @@ const Task = z.object({
   sharedBy: z.object({ redisUrl: z.string(), prefix: z.string() }),
 });
 
-const { chain, chainUrl, pools, deployments, sharedBy } = Task.parse(JSON.parse(process.env.PART_PROCESS_TASK ?? ''));
+const { chain, chainUrl, pools, deployments, sharedBy } = Task.parse(JSON.parse(process.env.API_PROCESS_TASK ?? ''));
 const devChain = await connectDevChain(chainUrl);
 const served = await Promise.all(
   pools.map(({ address, layout }) => servedPool(devChain, deployments[layout], address, 'mean', layout)),
