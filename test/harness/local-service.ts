@@ -112,7 +112,8 @@ const endOf = (started: Promise<ServiceProcess>): Promise<void> =>
 
 /** Addresses of APIs: what is printed later takes the place of the line. */
 const apis = new WeakMap<ServiceProcess, string>();
-function apiOf(run: ServiceProcess): string {
+/** Where the API of a run is. */
+export function apiOf(run: ServiceProcess): string {
   const api = apis.get(run) ?? /API +(http:[^\s,]+)/.exec(run.recentOutput())?.[1] ?? '';
   if (api !== '') apis.set(run, api);
   return api;

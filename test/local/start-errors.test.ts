@@ -1,12 +1,16 @@
-import { execFileSync } from 'node:child_process';
-import { mkdtemp } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chown, mkdir, mkdtemp, readdir, stat, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { startRpcProxy } from '../../devnet/rpc-proxy.ts';
+import { isAlive } from '../../local/services/processes.fixture.ts';
+import type { ServiceError } from '../../local/services/service-error.ts';
 import { startService } from '../../local/services/service-process.ts';
-import { localCommand, START_LIMIT_MS, startLocalChain } from '../harness/local-service.ts';
+import { EVENTUALLY, localCommand, START_LIMIT_MS, startLocalChain } from '../harness/local-service.ts';
 import { startedWorld } from '../harness/open-world.ts';
+import { isRoot } from './start-faults.ts';
 import { otherChain } from './start-places.ts';
 
 const chain = startedWorld(() => startLocalChain({ onlyTrading: true }));
@@ -100,6 +104,74 @@ describe('what it cannot start with is one line', { timeout: START_LIMIT_MS }, (
     expect(lines[0]).toMatch(line);
     expect(failed.log).not.toMatch(/ at .*:\d+:\d+/);
   });
+});
+
+test('root leaves the folder of another user as it is', {
+  timeout: START_LIMIT_MS,
+  skip: !isRoot,
+}, async () => {
+  const data = join(chain.temp, 'of-user');
+  const paths = ['.', 'secret', 'redis', 'postgres', 'postgres/data'].map((name) => join(data, name));
+  await mkdir(join(data, 'postgres/data'), { recursive: true });
+  await mkdir(join(data, 'redis'));
+  await writeFile(join(data, 'secret'), 'ab'.repeat(24));
+  for (const path of paths) await chown(path, 12_345, 12_345);
+  const state = async () => [
+    await readdir(data, { recursive: true }),
+    await Promise.all(paths.map(async (path) => [path, (await stat(path)).uid])),
+  ];
+  const before = await state();
+  const command = localCommand('start', ['--chains', chain.chains, '--data', data], { RPC_OF_ONE: chain.anvil.url });
+  const refused = await startService({ ...command, ready: /never/ }).catch((error: ServiceError) => error.log);
+  const line = `start: --data: ${data} is of user 12345: run this as that user, or name another folder`;
+  expect(String(refused).trim().split(/\s*\n/).sort()).toEqual(['Stopped.', line]);
+  expect(await state()).toEqual(before);
+});
+
+/** Number of the process that checks the chains file for a start. */
+async function checkOf(parent: number): Promise<number> {
+  const list = () => execFileSync('ps', ['-o', 'pid=,args=', '--ppid', String(parent)], { encoding: 'utf8' });
+  return vi.waitFor(() => {
+    const [, pid] = /^ *(\d+) .*config-check\.mjs/m.exec(list()) ?? [];
+    expect(pid).toBeDefined();
+    return Number(pid);
+  }, EVENTUALLY);
+}
+
+/** Starts whose checks wait for a node that hangs. */
+async function checkingStart(data: string, env: Readonly<Record<string, string>> = {}) {
+  const proxy = await startRpcProxy(chain.anvil.url);
+  proxy.misbehave({ kind: 'hanging' });
+  onTestFinished(() => proxy.stop());
+  return localCommand('start', ['--chains', chain.chains, '--data', data], { RPC_OF_ONE: proxy.url, ...env });
+}
+
+test('a check of the chains file that is killed does not pass', { timeout: START_LIMIT_MS }, async () => {
+  const run = await startService({ ...(await checkingStart(folder())), ready: /Starting/ });
+  onTestFinished(run.stop);
+  process.kill(await checkOf(run.pid), 'SIGKILL');
+  expect(await run.ended).toBe('exit code 1');
+  expect(run.recentOutput()).toContain('start: the check of the chains file failed (signal SIGKILL)\n');
+});
+
+test('a check of the chains file ends with its start', { timeout: START_LIMIT_MS }, async () => {
+  const isSeen = Promise.withResolvers<void>();
+  const database = createServer((socket) => void isSeen.promise.then(() => socket.destroy())).listen(0, '127.0.0.1');
+  await once(database, 'listening');
+  onTestFinished(() => {
+    database.close();
+  });
+  const { port } = database.address() as AddressInfo;
+  const { command, args, cwd, env } = await checkingStart(join(chain.temp, 'ended-start'), {
+    DATABASE_URL: `postgres://me:secret@127.0.0.1:${port}/pools`,
+  });
+  // In the group of this process: a service of ours would take its group along.
+  const run = spawn(command, args, { cwd, env, stdio: 'ignore' });
+  const ended = once(run, 'exit');
+  const check = await checkOf(run.pid ?? 0);
+  isSeen.resolve();
+  expect(await ended).toEqual([75, null]);
+  expect(isAlive(check)).toBe(false);
 });
 
 interface Failing {

@@ -1,4 +1,4 @@
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import { appendFile, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { buildChainsFile } from '../../devnet/chains-config.ts';
@@ -14,6 +14,7 @@ import { openDataFolder } from '../../local/start/data-folder.ts';
 import { freePort } from '../../runtime/free-port.ts';
 import { copyRelease } from '../harness/copied-release.ts';
 import {
+  apiOf,
   digestOf,
   EVENTUALLY,
   healthyQuote,
@@ -31,13 +32,19 @@ import { openWorld, startedWorld } from '../harness/open-world.ts';
 import { beforeStart, expectNoneAgain, type Start } from './asked-logs.ts';
 import { DONE, databaseOfServer, run, startedPostgres } from './backup-commands.ts';
 import { contentOf } from './database-content.ts';
-import { endAllAtOnce, endPart, endParts } from './ended-processes.ts';
+import { endAllAtOnce, endPart, untilRuns } from './ended-processes.ts';
+import { expectAlone, expectSecret, fillDisk, isRoot, makeDisk } from './start-faults.ts';
 import { expectAnalyst, otherChain } from './start-places.ts';
 
 const chain = startedWorld(startLocalChain);
 const node = startedWorld(() => startRpcProxy(chain.anvil.url));
 /** The project with a higher version, which a service is moved to. */
 const release = openWorld(() => copyRelease(join(chain.temp, 'release')));
+/** Where the service keeps its data at first. */
+openWorld(async (ends) => {
+  ends.defer(await makeDisk(place('data')));
+  return {};
+});
 const startForTests = localStarter();
 
 /** The folder of the first test, in which later ones go on, the one that it is moved to, and backups of both. */
@@ -87,23 +94,70 @@ describe('npm start, npm run backup, npm run restore and a new release', { timeo
     const again = performance.now() - againAt;
     await expectKey(service);
     process.stderr.write(`first healthy quote after ${secs(fromNothing)}, after kill -9 again after ${secs(again)}\n`);
+  });
 
-    await endParts(service, data);
+  test('it has its folder alone, its processes do not know its secret, and a full log does not end it', async () => {
+    const data = place('data');
+    await expectSecret(service, data);
+    await expectAlone(service, data, chain.chains, node.url);
+    await endPart(service, 'capture', 'dist/capture.mjs');
+    await untilRuns(service, 'dist/capture.mjs');
+    expect(service.recentOutput().match(/logs\/capture\.log lacks lines: ENOSPC/g)).toHaveLength(1);
+  });
+
+  test('it names a disk that fills up, and goes on once it has room; its stores have logs', async () => {
+    const data = place('data');
+    const logOf = (store: string) => readFile(join(data, 'logs', `${store}.log`), 'utf8');
+    expect(await logOf('postgres')).toContain('database system is ready to accept connections');
+    expect(await logOf('redis')).toContain('Ready to accept connections');
+    // Postgres says every ten seconds how long it recovers, and here every ten milliseconds.
+    await appendFile(join(data, 'postgres/data/postgresql.auto.conf'), 'log_startup_progress_interval = 10\n');
+    await (isRoot ? fillDisk(service, data) : endPart(service, 'postgres', 'bin/postgres -D'));
     await untilRows(data);
     await healthyQuote(chain, service);
     expect(service.recentOutput()).toContain('postgres recovers what a crash left: 0 s');
   });
 
-  test('a service that runs is moved into another folder, where a new release continues its index', async () => {
-    const [data, moved, file] = [place('data'), place('moved'), place('a.gz')];
+  test('it is backed up while it runs, and ends when it is stopped, whatever its nodes do', async () => {
+    const data = place('data');
+    const file = place('a.gz');
     expect(await run('backup', [file, '--data', data])).toMatchObject(DONE);
     expect((await stat(file)).mode & 0o777).toBe(0o600);
+    node.misbehave({ kind: 'hanging' });
+    await endPart(service, 'indexer', 'dist/indexer.mjs');
+    await untilRuns(service, 'dist/indexer.mjs');
     const last = processesOf(service.pid);
+    const stoppedAt = performance.now();
     process.kill(service.pid, 'SIGTERM');
     expect(await service.ended).toBe('exit code 0');
+    expect(performance.now() - stoppedAt).toBeLessThan(20_000);
+    expect(await readdir(data)).not.toContain('lock');
     // The watchdog ends once it sees that this one has.
     await vi.waitFor(() => expect(last.filter(isAlive)).toEqual([]), EVENTUALLY);
-    expect(await run('restore', [file, '--data', moved])).toMatchObject(DONE);
+  });
+
+  test('it lists what it had after a restart without nodes, and follows them once they answer', async () => {
+    node.misbehave({ kind: 'text', status: 403, body: 'Must be authenticated!' });
+    const again = await startService({
+      ...localCommand('start', ['--data', place('data')], { RPC_OF_ONE: node.url }),
+      ready: / API {2}/,
+      startTimeoutMs: START_LIMIT_MS,
+    });
+    onTestFinished(again.stop);
+    const warning = `warning: chain ${chain.scenario.chainId}, ${node.url}: does not answer: status 403: Must be authenticated!`;
+    expect(again.recentOutput()).toContain(`\n  ${warning}\n`);
+    // What was not final is indexed again, once they answer.
+    const listing = await fetch(`${apiOf(again)}/public/v1/evm/${chain.scenario.chainId}/metadata`);
+    expect(((await listing.json()) as { readonly total: number }).total).toBeGreaterThan(0);
+    node.misbehave(null);
+    const follows = () => expect(again.recentOutput()).toMatch(/ready: the index follows/);
+    await vi.waitFor(follows, { timeout: START_LIMIT_MS, interval: 500 });
+    await untilRows(place('data'));
+  });
+
+  test('what was backed up goes on in another folder, where a new release continues its index', async () => {
+    const moved = place('moved');
+    expect(await run('restore', [place('a.gz'), '--data', moved])).toMatchObject(DONE);
 
     await release.setVersion('9.0.0');
     const atSecond = await beforeStart(node);
