@@ -72,7 +72,7 @@ test('calls take levels as the query does', async () => {
     const { pairs } = DECODERS[method === 'pamm_getPammPriceLevels' ? 'bap710' : 'builder'](frame);
     expect(pairs.map(({ levels }) => levels.length)).toEqual([1, 1]);
   }
-  for (const levels of [0, 101, 1.5, '5', null])
+  for (const levels of [0, 101, 1.5, '5'])
     expect((await call('pamm_getPammPriceLevels', { pamms: [address], levels })).error).toEqual({
       code: -32_602,
       message: 'levels must be an integer from 1 to 100',
