@@ -1,12 +1,14 @@
 #!/bin/sh
 # Ends what a process left behind. Standard input is a pipe whose other end the owner holds until it dies, whatever
-# kills it. Lines: "+group PID" and "+folder PATH" put something under guard, "-group PID" and "-folder PATH" release it.
+# kills it. Arguments are what it guards at first: "group PID" and "folder PATH". Lines: "+group PID" and "+folder PATH"
+# put something under guard, "-group PID" and "-folder PATH" release it.
 # At end of file the groups that are left get SIGINT, after three seconds SIGKILL, and the folders are removed.
 trap '' INT TERM HUP QUIT
 
-guarded=''
 newline='
 '
+guarded=''
+for entry; do guarded=$guarded$entry$newline; done
 while IFS= read -r line; do
   entry=${line#?}
   case $line in

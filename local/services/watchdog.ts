@@ -15,25 +15,29 @@ let watchdog: ChildProcess | undefined;
  */
 export function guard(entry: Guarded): void {
   guarded.add(entry);
-  report(watchdog ? [`+${entry}`] : [...guarded].map((each) => `+${each}`));
+  report(`+${entry}`);
 }
 
 /** Takes an entry that ended in an orderly way off the watchdog's list. */
 export function release(entry: Guarded): void {
-  if (guarded.delete(entry) && watchdog) report([`-${entry}`]);
+  if (guarded.delete(entry) && watchdog) report(`-${entry}`);
 }
 
-function report(lines: readonly string[]): void {
-  watchdog ??= startWatchdog();
-  watchdog.stdin?.write(lines.map((line) => `${line}\n`).join(''));
+function report(line: string): void {
+  if (watchdog) watchdog.stdin?.write(`${line}\n`);
+  else watchdog = startWatchdog();
 }
 
+/** It has the whole list from its first moment: this process may die in the next one. */
 function startWatchdog(): ChildProcess {
-  const child = spawn('/bin/sh', [SCRIPT], { detached: true, stdio: ['pipe', 'ignore', 'ignore'], cwd: '/' });
+  const child = spawn('/bin/sh', [SCRIPT, ...guarded], {
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+    cwd: '/',
+  });
   const replace = () => {
     if (watchdog !== child) return;
-    watchdog = undefined;
-    if (guarded.size > 0) report([...guarded].map((each) => `+${each}`));
+    watchdog = guarded.size > 0 ? startWatchdog() : undefined;
   };
   child.once('exit', replace);
   child.once('error', replace);
