@@ -12,7 +12,7 @@ import { startApiProcess } from './start-api-process.ts';
 
 /* A process that reads parts for others is killed, whatever it is about to do. */
 
-/** The node shows so many parts at most before others quote one of them, and as many as quotes were late before. */
+/** The node shows so many parts at most before others quote one of them, and as many as a quote was late before. */
 const MAX_PARTS = 2;
 const PARTS_PER_BLOCK = 10;
 /** So many more show which of two processes reads. */
@@ -88,7 +88,7 @@ test('when the process that reads is killed, the other one quotes the parts afte
   const tookMs = performance.now() - killedAt;
   const parts = partsShown() - shown;
   await killed;
-  const usual = late.toSorted((a, b) => a - b)[Math.floor(late.length / 2)] ?? Number.NaN;
-  if (process.env.LIVE_FILLS) process.stdout.write(`${Math.round(tookMs)} ms, ${parts} parts, usually ${usual} late\n`);
-  expect(parts).toBeLessThanOrEqual(MAX_PARTS + usual);
+  const latest = Math.max(...late);
+  if (process.env.LIVE_FILLS) process.stdout.write(`${Math.round(tookMs)} ms, ${parts} parts, ${latest} late before\n`);
+  expect(parts).toBeLessThanOrEqual(MAX_PARTS + latest);
 });
