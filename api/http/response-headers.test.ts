@@ -3,14 +3,14 @@ import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { gunzipSync } from 'node:zlib';
 import { Redis } from 'ioredis';
-import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { ChainConfig } from '../../config/chains-schema.ts';
 import { LimitsConfig } from '../../config/limits-schema.ts';
 import { type RunningServer, startServer } from '../../runtime/http-server.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { createMetrics } from '../../runtime/metrics.ts';
 import { everyRoute } from '../../test/harness/every-route.ts';
-import { pass, stopTime, until } from '../../test/harness/stopped-time.ts';
+import { pass, stopTime } from '../../test/harness/stopped-time.ts';
 import { createApp } from '../app.ts';
 import { bodyBytes } from '../body.ts';
 
@@ -188,12 +188,14 @@ describe('bodies', () => {
       isClosed = true;
     });
     // What is left of a body is read for half a second, and the connection is cut if that does not end.
-    await pass(10);
-    await until(() => vi.getTimerCount() === 0);
+    const goesOn = async () => {
+      const next = await post('abc', {}, agent);
+      expect([next.status, next.socket === rejected.socket]).toEqual([200, true]);
+    };
+    await goesOn();
     await pass(1_000);
     expect(isClosed).toBe(false);
-    const next = await post('abc', {}, agent);
-    expect([next.status, next.socket === rejected.socket]).toEqual([200, true]);
+    await goesOn();
     agent.destroy();
   });
 
