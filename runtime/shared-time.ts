@@ -18,6 +18,8 @@ export interface Offsets {
 
 /** A clock runs this much faster or slower than the shared one, at the most: also while NTP sets it right. */
 export const MAX_DRIFT = 5e-4;
+/** The shared clock says times in whole microseconds. */
+const RESOLUTION_MS = 0.001;
 /** After this long without a sample nothing more is doubted: times stay near the true ones. */
 const MAX_AGE_MS = 10_000;
 
@@ -34,7 +36,8 @@ export function offsetsAt({ least, most, at }: Offsets, now: number): Offsets {
  * @param known null: there were no samples before
  */
 export function nextOffsets(known: Offsets | null, { sharedAt, sentAt, receivedAt }: ClockSample): Offsets {
-  const sample = { least: sharedAt - receivedAt, most: sharedAt - sentAt, at: receivedAt };
+  const answerMs = (1 + MAX_DRIFT) * (receivedAt - sentAt) + RESOLUTION_MS;
+  const sample = { least: sharedAt - receivedAt, most: sharedAt + answerMs - receivedAt, at: receivedAt };
   if (!known || receivedAt - known.at > MAX_AGE_MS) return sample;
   const before = offsetsAt(known, receivedAt);
   const both = {
