@@ -120,7 +120,7 @@ export class AnswersReader {
       );
       const made = priceCalls.flatMap((call, at) => (prices?.[at] ? [{ call, result: prices[at] }] : []));
       gas?.noteCalls(kind, address, [...made, ...simulated]);
-      return { prices, simulated: simulated.map(simulatedSwap) };
+      return { prices, simulated: simulated.map(withoutGas) };
     });
   }
 
@@ -215,8 +215,8 @@ interface OwnCalls {
   readonly swaps: readonly BoundedCall[];
 }
 
-/** Its gas is no part of what is shared with other processes. */
-const simulatedSwap = ({ call: { data }, result: { success, data: returned } }: MadeCall): SimulatedSwap => ({
+/** A swap as it is shared with other processes. */
+const withoutGas = ({ call: { data }, result: { success, data: returned } }: MadeCall): SimulatedSwap => ({
   data,
   result: { success, data: returned },
 });

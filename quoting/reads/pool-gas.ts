@@ -65,9 +65,10 @@ export class PoolGas {
     return calls.map((call) => ({ ...call, likelyGas: call.likelyGas * share }));
   }
 
-  /** What such calls of a pool will take, as a factor of what they are likely to take. */
+  /** What such calls of a pool are expected to take, as a multiple of the `likely` gas; 1 before any was made. */
   share(kind: GasKind, pool: Address): number {
-    return MARGIN * (this.#shares.get(`${kind} ${pool}`) ?? 1 / MARGIN);
+    const last = this.#shares.get(`${kind} ${pool}`);
+    return last === undefined ? 1 : MARGIN * last;
   }
 
   /** Whether a pool burns gas, so that it is not read after parts now. */
