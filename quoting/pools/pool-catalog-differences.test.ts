@@ -4,9 +4,10 @@ import type { Address } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parseChainsFile } from '../../config/load-chains.ts';
 import { type Database, openDatabase } from '../../db/connection.ts';
+import { serveSchema } from '../../indexer/publication/live-views.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { createMigratedDatabase } from '../../test/harness/database.ts';
-import { createOnchainTables, publishLiveViews, setIndexedBlock } from '../../test/harness/onchain-tables.ts';
+import { createOnchainTables, setIndexedBlock } from '../../test/harness/onchain-tables.ts';
 import { startedWorld } from '../../test/harness/open-world.ts';
 import { runs } from '../../test/harness/property-seed.ts';
 import {
@@ -48,6 +49,7 @@ const heads = new Map<string, number>();
 const home = startedWorld(createMigratedDatabase);
 let database: Database;
 let other: Database;
+let indexer: Database;
 let client: pg.Client;
 let seeders: readonly Seeder[];
 let followed: Followed;
@@ -62,12 +64,17 @@ beforeAll(async () => {
   }
   database = openDatabase(`${home.url}?application_name=directory`, 'ptd_api', logger);
   other = openDatabase(home.url, 'ptd_api', logger);
+  indexer = openDatabase(home.url, 'ptd_indexer', logger, { max: 1 });
   followed = follow(database, POLL_MS);
 });
 
 afterAll(async () => {
   followed.catalog.stop();
-  await Promise.all([client.end(), database.$client.end(), other.$client.end(), ...seeders.map(({ end }) => end())]);
+  await Promise.all([
+    client.end(),
+    ...[database, other, indexer].map(({ $client }) => $client.end()),
+    ...seeders.map(({ end }) => end()),
+  ]);
 });
 
 /** A catalog, and the reports that it gave of the pools that it serves. */
@@ -157,7 +164,7 @@ const CHANGES = {
   delist: (at: Place) =>
     run(at, 'INSERT INTO operator.delisted_pool (chain_id, pool) VALUES ($1, $2) ON CONFLICT DO NOTHING'),
   relist: (at: Place) => run(at, 'DELETE FROM operator.delisted_pool WHERE chain_id = $1 AND pool = $2'),
-  serve: (at: Place) => publishLiveViews(client, at.schema),
+  serve: (at: Place) => serveSchema(indexer.$client, at.schema),
   disconnect: () =>
     client.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'directory'"),
   /** Until another poll has begun. */
