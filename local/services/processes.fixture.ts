@@ -10,13 +10,19 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** A process and all below it. */
-export function processesOf(root: number): number[] {
-  const rows = execFileSync('ps', ['-eo', 'pid=,ppid='], { encoding: 'utf8' }).trim().split('\n');
-  const children = Map.groupBy(
-    rows.map((row) => row.trim().split(/\s+/).map(Number) as [number, number]),
-    ([, parent]) => parent,
-  );
-  const below = (pid: number): number[] => [pid, ...(children.get(pid) ?? []).flatMap(([child]) => below(child))];
-  return below(root);
+/** A process and all below it, with their commands: from one look, which costs as much as any. */
+export function commandsOf(root: number): ReadonlyMap<number, string> {
+  const rows = [...execFileSync('ps', ['-eo', 'pid=,ppid=,args='], { encoding: 'utf8' }).matchAll(ROW)];
+  const children = Map.groupBy(rows, ([, , parent]) => Number(parent));
+  const commands = new Map(rows.map(([, pid, , command = '']) => [Number(pid), command]));
+  const below = (pid: number): number[] => [
+    pid,
+    ...(children.get(pid) ?? []).flatMap(([, child]) => below(Number(child))),
+  ];
+  return new Map(below(root).map((pid) => [pid, commands.get(pid) ?? '']));
 }
+
+const ROW = /^ *(\d+) +(\d+) (.*)$/gm;
+
+/** A process and all below it. */
+export const processesOf = (root: number): number[] => [...commandsOf(root).keys()];

@@ -1,6 +1,5 @@
-import { spawnSync } from 'node:child_process';
 import { expect, vi } from 'vitest';
-import { processesOf } from '../../local/services/processes.fixture.ts';
+import { commandsOf, processesOf } from '../../local/services/processes.fixture.ts';
 import type { ServiceProcess } from '../../local/services/service-process.ts';
 import { EVENTUALLY } from '../harness/local-service.ts';
 
@@ -22,7 +21,7 @@ export async function endPart(run: ServiceProcess, name: string, command: string
 
 /** Waits for a part of a run, by a text of its command. @returns its process */
 export const untilRuns = ({ pid }: ServiceProcess, command: string): Promise<number> =>
-  vi.waitUntil(() => processesOf(pid).find((it) => commandOf(it).includes(command)), EVENTUALLY);
+  vi.waitUntil(() => [...commandsOf(pid)].find(([, each]) => each.includes(command))?.[0], EVENTUALLY);
 
 /** Kills a process that may have ended meanwhile, as a session of Postgres. */
 function endNow(pid: number): void {
@@ -32,7 +31,3 @@ function endNow(pid: number): void {
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
 }
-
-/** Empty when the process has ended meanwhile. */
-const commandOf = (pid: number): string =>
-  spawnSync('ps', ['-o', 'args=', '-p', String(pid)], { encoding: 'utf8' }).stdout;
