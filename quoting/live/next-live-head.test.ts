@@ -92,6 +92,30 @@ test('listeners get the newest state soon, not too often, and hear of the end of
   for (const count of [announcements, ends]) expect(count).toBeGreaterThan(100);
 });
 
+test('who begins to watch hears of the end of overrides that requests got before', () => {
+  const world = new Simulation();
+  world.commit(10, 0);
+  world.wait(ANNOUNCE_MS);
+  world.frame(11n, 1);
+  expect(world.ask()?.pending).toBeDefined();
+  world.take({ kind: 'watched' });
+  world.wait(PACE.maxAgeMs);
+  expect(world.announced.map(({ head }) => head.block.pending !== undefined)).toEqual([false, true, false]);
+});
+
+test('who watches hears of a head that a request took without any frame, and of its end', () => {
+  const world = new Simulation();
+  world.isProtectedKnown = false;
+  world.commit(10, 0);
+  world.take({ kind: 'watched' });
+  world.frame(11n, 1);
+  world.wait(2 * ANNOUNCE_MS);
+  world.isProtectedKnown = true;
+  expect(world.ask()?.pending).toBeDefined();
+  world.wait(PACE.maxAgeMs);
+  expect(world.announced.map(({ head }) => head.block.pending !== undefined)).toEqual([false, true, false]);
+});
+
 test('overrides that are sent again are as young as when they were sent last, in every head, and change none', () => {
   let [renewals, older] = [0, 0];
   const step = fc.oneof({ weight: 3, arbitrary: waits }, blocks, { weight: 5, arbitrary: frames }, others);

@@ -57,7 +57,10 @@ export function nextLiveHead(
   const spacing = pace.spacingMs ?? ANNOUNCE_MS;
   switch (event.kind) {
     case 'asked':
-      return [takeHead(renewed(before, event.inputs.overrides, now), event.inputs, now, pace), NOTHING];
+      return [
+        waking(takeHead(renewed(before, event.inputs.overrides, now), event.inputs, now, pace), now, spacing),
+        NOTHING,
+      ];
     case 'time':
       return announced(before, event.inputs, now, pace);
     case 'committed':
@@ -67,7 +70,7 @@ export function nextLiveHead(
     case 'merged':
       return [renewed(before, event.overrides, now), NOTHING];
     case 'watched':
-      return [{ ...before, watchers: before.watchers + 1 }, NOTHING];
+      return [waking({ ...before, watchers: before.watchers + 1 }, now, spacing), NOTHING];
     case 'unwatched': {
       const watchers = before.watchers - 1;
       return [{ ...before, watchers, wakeAt: watchers > 0 ? before.wakeAt : null }, NOTHING];
@@ -80,6 +83,13 @@ export function nextLiveHead(
       ];
     }
   }
+}
+
+/** Lets a `time` follow where a request took a head that those who watch do not have: it would end for them unseen. */
+function waking(state: LiveHeadState, now: number, spacing: number): LiveHeadState {
+  const { taken, announced, watchers, wakeAt, announcedAt } = state;
+  const isSeen = watchers === 0 || wakeAt !== null || taken === announced;
+  return isSeen ? state : { ...state, wakeAt: Math.max(now, announcedAt + spacing) };
 }
 
 /** Gives listeners the head as it is now, and again when its overrides become too old. */
