@@ -5,9 +5,9 @@ import { blockAfter, type StateOverrides } from '../../chain/pending-state.ts';
 import type { BlockRef } from '../../chain/read-context.ts';
 import { runs } from '../../test/harness/property-seed.ts';
 import type { Frame } from './frame.ts';
-import { nextOwn, noUpdates, type OwnEvent } from './next-own.ts';
+import { isIdle, nextOwn, noUpdates, type OwnEvent } from './next-own.ts';
 import type { OwnUpdate } from './own-update.ts';
-import { isGoodFor, type OwnTrace, venueOf } from './own-updates.ts';
+import { isGoodFor, OWN_BOUNDS, type OwnTrace, venueOf } from './own-updates.ts';
 
 const BLOCK_MS = 2_000;
 const TICK_MS = 20;
@@ -199,4 +199,33 @@ test('a cancel of what only an earlier reader knew is passed on', () => {
   const update: OwnUpdate = { sender: 'a', uuid: '0x', seq: 1n, tx: '0x', fromBlock: 0n, untilBlock: 0n, sentAtMs: 0 };
   world.take({ kind: 'update', update, head: world.head });
   expect(world.frame?.venues).toEqual(new Map([[venueOf(update), new Map()]]));
+});
+
+test('once a cancel is passed on, nothing is to be done until the next update', () => {
+  const update: OwnUpdate = {
+    sender: 'maker',
+    uuid: `0x${'1'.repeat(32)}`,
+    seq: 1n,
+    tx: '0x01',
+    fromBlock: 11n,
+    untilBlock: 12n,
+    sentAtMs: 0,
+  };
+  const world = new Simulation();
+  world.newest.set(venueOf(update), update);
+  const take = (taken: OwnUpdate) => world.take({ kind: 'update', update: taken, head: world.head });
+  take(update);
+  expect(isIdle(world.state)).toBe(false);
+  world.tick(true);
+  world.end(world.inFlight[0] as OwnTrace, 5);
+  take({ ...update, seq: 2n, tx: '0x' });
+  world.tick(true);
+  expect(world.frame?.venues.get(venueOf(update))?.size).toBe(0);
+  expect(isIdle(world.state)).toBe(true);
+  take({ ...update, seq: 1n });
+  expect(isIdle(world.state)).toBe(true);
+  // It is forgotten as if time had been noted.
+  world.now += OWN_BOUNDS.ageMs + 1;
+  take({ ...update, seq: 1n });
+  expect(isIdle(world.state)).toBe(false);
 });

@@ -6,6 +6,7 @@ import type { OwnUpdate } from './own-update.ts';
 import {
   beginTrace,
   isGoodFor,
+  type OwnSender,
   type OwnSenders,
   type OwnTrace,
   venueOf,
@@ -61,8 +62,10 @@ export const noUpdates: OwnState = {
   polledAt: Number.NEGATIVE_INFINITY,
 };
 
-/** Whether nothing is to be done as time passes. */
-export const isIdle = ({ senders, sent }: OwnState): boolean => senders.size === 0 && sent.length === 0;
+/** Whether nothing is to be done as time passes: updates that cancel others are traced at no head. */
+export const isIdle = ({ senders, sent }: OwnState): boolean => sent.length === 0 && !senders.values().some(isTraced);
+
+const isTraced = ({ slots }: OwnSender): boolean => slots.values().some(({ update }) => update.tx !== '0x');
 
 /**
  * What quote updates that pass through this service write in the block after the committed head, as frames of a source.

@@ -20,7 +20,7 @@ interface OwnSlot {
   readonly written: { readonly hash: Hex; readonly overrides: StateOverrides } | undefined;
 }
 
-interface OwnSender {
+export interface OwnSender {
   /** By uuid, those that wait for a trace the longest first. */
   readonly slots: ReadonlyMap<string, OwnSlot>;
   /** The update that is being traced: one at a time, so that overrides of a newer one come later. */
@@ -56,7 +56,8 @@ export const OWN_BOUNDS = {
 export function withUpdate(senders: OwnSenders, update: OwnUpdate, now: number): OwnSenders {
   const { sender: name, uuid } = update;
   const sender = senders.get(name) ?? { slots: new Map<string, OwnSlot>(), tracing: undefined };
-  const known = sender.slots.get(uuid);
+  const before = sender.slots.get(uuid);
+  const known = before && now - before.receivedAt <= OWN_BOUNDS.ageMs ? before : undefined;
   if (known && known.update.seq >= update.seq) return senders;
   const { venue, target, written } = known ?? { venue: venueOf(update), target: undefined, written: undefined };
   const holds = !target || isGoodFor(update, target);
