@@ -5,6 +5,7 @@ import { pause } from '../../runtime/pause.ts';
 import {
   awaitableMs,
   type BlockClaim,
+  isOver,
   NO_READERS,
   nextReaders,
   type ReadersEffect,
@@ -47,6 +48,11 @@ export class BlockClaims {
 
   of(block: BlockRef): BlockClaim | undefined {
     return this.#state.claims.get(stateOf(block));
+  }
+
+  /** Whether a tick has nothing to do about the last block. */
+  get isIdle(): boolean {
+    return isOver(this.#state, this.#deps.now());
   }
 
   /** As {@link awaitableMs} says. */

@@ -144,10 +144,17 @@ function answered(state: ReadersState, { state: name, answer, askedAt }: Readers
   return answer === 'taken' ? { ...next, lastReader: 'own' as const } : next;
 }
 
-/** What a tick has to do about the last block. */
-function dueAt({ claims, current }: ReadersState, isAwaited: boolean, now: number): ReadersEffect | null {
+/** Whether no tick has anything to do until there is another block. */
+export function isOver({ claims, current }: ReadersState, now: number): boolean {
   const claim = current === null ? undefined : claims.get(current);
-  if (current === null || !claim || now - claim.since >= MAX_WAIT_MS) return null;
+  return !claim || now - claim.since >= MAX_WAIT_MS;
+}
+
+/** What a tick has to do about the last block. */
+function dueAt(state: ReadersState, isAwaited: boolean, now: number): ReadersEffect | null {
+  const { claims, current } = state;
+  const claim = current === null ? undefined : claims.get(current);
+  if (current === null || !claim || isOver(state, now)) return null;
   if (isHeld(claim, now)) return { kind: 'renew', state: current };
   return claim.reader === 'other' && isAwaited ? { kind: 'take', state: current } : null;
 }

@@ -1,12 +1,15 @@
 import type { Address } from 'viem';
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { OtherPart } from '../../chain/part-view.ts';
 import { pendingPart } from '../../chain/pending-part.ts';
 import type { BlockHeader } from '../../chain/read-context.ts';
 import { joinObjects } from '../../runtime/joined-json.ts';
 import { RequestedPools } from '../requested/requested-pools.ts';
 import type { ClaimStore } from './block-claims.ts';
+import { TICK_MS } from './block-readers.ts';
 import { ChainReads } from './chain-reads.ts';
+import { NeededTicks } from './needed-ticks.ts';
+import { FORGET_MS } from './peer-requests.ts';
 
 const POOL: Address = `0x${'0a'.repeat(20)}`;
 const block: BlockHeader = {
@@ -113,4 +116,39 @@ test('after a part, nobody waits for a process that is gone until the claim of t
   const [one, other] = processes(2, async () => 'held') as [ChainReads, ChainReads];
   for (const each of [one, other]) await each.tick();
   expect(await one.find('answers', at, POOL)).toBeUndefined();
+});
+
+test('ticks come while a client requests a pool or another process does, and only then', async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const now = () => Date.now();
+  const requested = new RequestedPools({ warmMs: 1_000, now });
+  const sent: string[] = [];
+  const reads = new ChainReads({
+    requested,
+    claims: { take: async () => 'held', renew: async () => undefined, end: async () => undefined },
+    publish: (channel) => sent.push(channel),
+    onHead: () => undefined,
+    onFailure: () => undefined,
+    now,
+  });
+  const ticks = new NeededTicks(reads);
+  requested.onRequested(() => ticks.start());
+  expect(vi.getTimerCount()).toBe(0);
+  requested.markRequested([{ address: POOL }], 'prices', false);
+  await vi.advanceTimersByTimeAsync(TICK_MS);
+  expect(sent).toEqual(['requests']);
+  // That nothing is requested any more is reported, too.
+  await vi.advanceTimersByTimeAsync(1_000 + TICK_MS);
+  expect([sent, vi.getTimerCount()]).toEqual([['requests', 'requests'], 0]);
+  ticks.start();
+  reads.take('requests', JSON.stringify({ id: 'other', pools: [[POOL, 'prices', false]] }));
+  await vi.advanceTimersByTimeAsync(FORGET_MS);
+  expect([requested.hasElsewhere(POOL), vi.getTimerCount()]).toEqual([true, 1]);
+  await vi.advanceTimersByTimeAsync(TICK_MS);
+  expect([requested.hasElsewhere(POOL), vi.getTimerCount()]).toEqual([false, 0]);
+  requested.markRequested([{ address: POOL }], 'prices', false);
+  ticks.stop();
+  ticks.start();
+  expect(vi.getTimerCount()).toBe(0);
 });

@@ -8,7 +8,7 @@ import type { RequestedPools } from '../requested/requested-pools.ts';
 import { BlockClaims, type BlockClaimsDeps } from './block-claims.ts';
 import { BlockReads } from './block-reads.ts';
 import { parseReads, parseReport, type ReadsMessage, writeReport } from './messages.ts';
-import { isAlone, NO_PEERS, nextPeers, type PeersEvent } from './peer-requests.ts';
+import { isAlone, isUnused, NO_PEERS, nextPeers, type PeersEvent } from './peer-requests.ts';
 
 export interface ChainReadsDeps extends BlockClaimsDeps {
   readonly requested: RequestedPools;
@@ -109,6 +109,16 @@ export class ChainReads implements SharedReads {
   /** To be called when messages may have been missed. */
   missed(): void {
     this.#nextPeers({ kind: 'missed' });
+  }
+
+  /** Whether ticks have nothing to do until a client requests a pool, or a message comes. */
+  get isIdle(): boolean {
+    return (
+      isUnused(this.#peers) &&
+      this.#waiting.size === 0 &&
+      this.#claims.isIdle &&
+      this.#deps.requested.own().length === 0
+    );
   }
 
   /** Publishes what clients request, renews this process's claim, and ends waits for a process that is gone. */

@@ -68,6 +68,9 @@ export function nextPeers(state: PeersState, event: PeersEvent, now: number): re
 /** Whether no other process has requests. */
 export const isAlone = ({ peers }: PeersState): boolean => peers.size === 0;
 
+/** Whether there is nothing to report or to forget while this process has no requests. */
+export const isUnused = ({ peers, reported }: PeersState): boolean => peers.size === 0 && reported.size === 0;
+
 const toBeListed = (state: PeersState): PeersState => ({ ...state, sent: { ...state.sent, wholeAt: NEVER } });
 
 const poolsOf = (peers: PeersState['peers']): Pools => [...peers.values()].flatMap(({ pools }) => pools);

@@ -13,7 +13,6 @@ import { namedTarget } from '../live/target-block.ts';
 import type { SealedPools } from '../parts/divergence.ts';
 import type { SealedFees } from '../parts/next-lag.ts';
 import type { OpenPartHeads } from '../parts/open-part-heads.ts';
-import { TICK_MS } from './block-readers.ts';
 import { ChainReads, type ChainReadsDeps } from './chain-reads.ts';
 import { LEASE_MS, RENEW_MS } from './feed-schedule.ts';
 import { connectBus, MessageBus } from './message-bus.ts';
@@ -28,6 +27,7 @@ import {
   writePart,
   writeSealed,
 } from './messages.ts';
+import { NeededTicks } from './needed-ticks.ts';
 import { redisClaims } from './redis-claims.ts';
 import { SharedFeed, type SharedFeedDeps } from './shared-feed.ts';
 import { SharedHeads } from './shared-heads.ts';
@@ -107,10 +107,15 @@ export class ReadSharing {
       },
     });
     this.#chains.push(reads);
+    const ticks = new NeededTicks(reads);
+    requested.onRequested(() => ticks.start());
     for (const kind of ['reads', 'requests'] as const) {
-      this.#bus.subscribe(`${name}:${kind}`, (text) => reads.take(kind, text));
+      this.#bus.subscribe(`${name}:${kind}`, (text) => {
+        ticks.start();
+        reads.take(kind, text);
+      });
     }
-    this.#stopTicks.push(startRepeating(() => reads.tick(), TICK_MS));
+    this.#stopTicks.push(() => ticks.stop());
     return reads;
   }
 

@@ -1,0 +1,32 @@
+import { startRepeating } from '../../runtime/repeat.ts';
+import { TICK_MS } from './block-readers.ts';
+import type { ChainReads } from './chain-reads.ts';
+
+/** Ticks of a chain's shared reads while these have anything to do: a process that nobody asks has none. */
+export class NeededTicks {
+  readonly #reads: Pick<ChainReads, 'tick' | 'isIdle'>;
+  #end: (() => void) | undefined;
+  #isStopped = false;
+
+  constructor(reads: Pick<ChainReads, 'tick' | 'isIdle'>) {
+    this.#reads = reads;
+  }
+
+  /** To be called when a client requests a pool, and when a message comes. */
+  start(): void {
+    if (!this.#isStopped) this.#end ??= startRepeating(() => this.#tick(), TICK_MS, false);
+  }
+
+  /** Ends them for good. */
+  stop(): void {
+    this.#isStopped = true;
+    this.#end?.();
+  }
+
+  async #tick(): Promise<void> {
+    await this.#reads.tick();
+    if (!this.#reads.isIdle) return;
+    this.#end?.();
+    this.#end = undefined;
+  }
+}
