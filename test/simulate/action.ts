@@ -22,6 +22,15 @@ export type Action = { readonly at: number } & (
   | { readonly do: 'move'; readonly reader: number; readonly to: number; readonly isSilent: boolean }
   | { readonly do: 'take'; readonly reader: number; readonly to: number }
   | { readonly do: 'slow'; readonly reader: number; readonly ms: number }
+  /**
+   * The market rests: blocks take longer, and sources repeat what they say less often, `null`: never. What makers say
+   * is sent at once all the same.
+   */
+  | { readonly do: 'rest'; readonly blockMs: number | null; readonly repeatMs: number | null; readonly ms: number }
+  /** A reader follows nothing for a while. */
+  | { readonly do: 'away'; readonly who: 'readers' | 'takers'; readonly reader: number; readonly ms: number }
+  /** A process ends because there is little to do, and another one starts later. */
+  | { readonly do: 'scale'; readonly process: number; readonly ms: number; readonly skewMs: number }
   | Fault
 );
 

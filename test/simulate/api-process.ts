@@ -11,13 +11,14 @@ import type { BasisQuotes } from '../../quoting/open-quotes.ts';
 import type { PoolTable, ServedPool } from '../../quoting/pools/pool-directory.ts';
 import { ReadSharing } from '../../quoting/sharing/read-sharing.ts';
 import type { Logger } from '../../runtime/logger.ts';
+import type { Machine } from './machine.ts';
 import { openOwnUpdates } from './own-updates-source.ts';
 import { createVirtualReader } from './pool-reader.ts';
 import type { VirtualNode } from './virtual-node.ts';
 import type { VirtualRedis } from './virtual-redis.ts';
 import type { VirtualSource } from './virtual-source.ts';
-import type { Machine, VirtualTime } from './virtual-time.ts';
-import { PREFIX } from './world-config.ts';
+import type { VirtualTime } from './virtual-time.ts';
+import { PREFIX, QUOTES } from './world-config.ts';
 
 /** What a process of the API runs in. */
 export interface Surroundings {
@@ -77,7 +78,7 @@ export class ApiProcess {
     };
     const nodeOf = (url: string) => nodes[config.wsUrls?.indexOf(url) ?? -1] as VirtualNode;
     const chain = openChain(config, {
-      quotes: { rpcTimeoutMs: 3_000, warmSecs: 30 },
+      quotes: QUOTES,
       directory,
       countCall: () => undefined,
       sharing,

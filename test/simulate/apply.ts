@@ -47,6 +47,28 @@ const DOING: { readonly [K in Action['do']]: Doing<K> } = {
     takers[reader]?.setSlow(true);
     time.after(ms, () => takers[reader]?.setSlow(false));
   },
+  rest: ({ time, miner, sources }, { blockMs, repeatMs, ms }) => {
+    miner.setPace(blockMs);
+    for (const source of sources) source.setPace(repeatMs);
+    time.after(ms, () => {
+      miner.setPace();
+      for (const source of sources) source.setPace();
+    });
+  },
+  away: (world, { who, reader, ms }) => {
+    const one = world[who][reader];
+    one?.setAway(true);
+    world.time.after(ms, () => one?.setAway(false));
+  },
+  scale: (world, { process, ms, skewMs }, faults) => {
+    if (processAt(world, process).machine.isDead) return;
+    world.kill(process, false);
+    faults.passed('kill');
+    world.time.after(ms, () => {
+      world.restart(process, skewMs);
+      faults.passed('kill');
+    });
+  },
   lie: (world, action, faults) => {
     const { pool } = action;
     const liar = world.sources.find((source) => source !== world.sourceOf(pool));

@@ -1,13 +1,8 @@
-/** Something that happens at a time. */
-export interface TimedEvent {
-  readonly at: number;
-  readonly run: () => void;
-  /** Whether it is left out. */
-  isDropped?: boolean;
-}
+import type { TimedEvent } from './machine.ts';
 
 interface Entry {
   readonly event: TimedEvent;
+  readonly at: number;
   readonly order: number;
 }
 
@@ -18,7 +13,7 @@ export class EventQueue {
 
   push(event: TimedEvent): void {
     this.#added += 1;
-    const entry = { event, order: this.#added };
+    const entry = { event, at: event.at, order: this.#added };
     let index = this.#heap.push(entry) - 1;
     while (index > 0) {
       const parent = (index - 1) >> 1;
@@ -57,4 +52,4 @@ export class EventQueue {
 }
 
 const isBefore = (one: Entry, other: Entry): boolean =>
-  one.event.at < other.event.at || (one.event.at === other.event.at && one.order < other.order);
+  one.at < other.at || (one.at === other.at && one.order < other.order);

@@ -34,9 +34,10 @@ export class Faults {
 
   /** Since when all is well, but for faults of some kinds; infinite while something is wrong. */
   calmSince(except: readonly Fault['do'][] = []): number {
-    const kinds = [...this.#active].filter(([kind]) => !except.includes(kind));
-    if (kinds.some(([, count]) => count > 0)) return Number.POSITIVE_INFINITY;
-    return Math.max(0, ...kinds.map(([kind]) => this.#recoveredAt.get(kind) ?? 0));
+    for (const [kind, count] of this.#active) if (count > 0 && !except.includes(kind)) return Number.POSITIVE_INFINITY;
+    let since = 0;
+    for (const [kind, at] of this.#recoveredAt) if (at > since && !except.includes(kind)) since = at;
+    return since;
   }
 
   /** Whether all was well for so long, but for faults of some kinds. */
@@ -51,9 +52,14 @@ export class Faults {
     count(1);
     const recover = () => {
       count(-1);
-      this.#recoveredAt.set(kind, time.now + RECOVERY_MS[kind]);
+      this.passed(kind);
       end();
     };
     time.after(ms, recover, time.world);
+  }
+
+  /** Notes that all is to recover from now on, as after a fault of a kind. */
+  passed(kind: Fault['do']): void {
+    this.#recoveredAt.set(kind, this.#time.now + RECOVERY_MS[kind]);
   }
 }

@@ -31,6 +31,7 @@ const HEAD = /"blockNumber":(\d+),"timestamp":(\d+)/;
 export class LevelReader {
   readonly options: LevelReaderOptions;
   isSlow = false;
+  isAway = false;
   process: ApiProcess | undefined;
   /** Counts connections. */
   connections = 0;
@@ -40,6 +41,7 @@ export class LevelReader {
   /** The last frame of earlier connections. */
   lastBefore: TakenFrame | undefined;
   #leave: (() => void) | undefined;
+  #cancelConnect: () => void = () => undefined;
 
   constructor(options: LevelReaderOptions) {
     this.options = options;
@@ -56,11 +58,18 @@ export class LevelReader {
     this.waitingSince = isSlow || !this.#leave ? undefined : this.options.time.now;
   }
 
-  /** Its connection ends, by whomever; it connects again. */
+  /** Reads nothing until it is back. */
+  setAway(isAway: boolean): void {
+    if (isAway === this.isAway) return;
+    this.isAway = isAway;
+    this.leave();
+  }
+
+  /** Its connection ends, by whomever; unless it is away, it connects again. */
   leave(): void {
     const { time } = this.options;
     const { process } = this;
-    if (process && this.#leave && !process.machine.isDead) time.in(process.machine, this.#leave);
+    if (process && this.#leave) time.after(0, this.#leave, process.machine);
     this.#leave = undefined;
     this.process = undefined;
     this.waitingSince = undefined;
@@ -69,7 +78,8 @@ export class LevelReader {
 
   #connectSoon(): void {
     const { time, random } = this.options;
-    time.after(random.int(50, 500), () => void this.#connect());
+    this.#cancelConnect();
+    if (!this.isAway) this.#cancelConnect = time.after(random.int(50, 500), () => this.#connect());
   }
 
   #connect(): void {

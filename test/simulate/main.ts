@@ -1,7 +1,8 @@
 import { Command } from 'commander';
 import { runMain } from '../../runtime/run-main.ts';
 import { findMutations } from './mutate.ts';
-import { planOf, scriptOf } from './script.ts';
+import { planOf } from './plan.ts';
+import { scriptOf } from './script.ts';
 import { describeFinding, shrink } from './shrink.ts';
 import { simulate } from './simulation.ts';
 

@@ -1,6 +1,6 @@
 import { encodeOwnUpdate, type OwnUpdate, ownUpdatesChannel } from '../../quoting/live/own-update.ts';
 import { txOf } from './own-updates-source.ts';
-import type { Plan } from './script.ts';
+import type { Plan } from './plan.ts';
 import type { Truth } from './truth.ts';
 import type { VirtualChain } from './virtual-chain.ts';
 import type { VirtualRedis } from './virtual-redis.ts';

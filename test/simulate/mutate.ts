@@ -5,7 +5,14 @@ import { copyCheckout, withChange } from '../invariants/copy-checkout.ts';
 import { MUTATIONS, type Mutation } from './mutations.ts';
 
 /** Each mutation is to be found within a minute of CPU time. */
-const MAIN = ['--import', 'tsx', 'test/simulate/main.ts', '--no-shrink'];
+const MAIN = [
+  '--max-semi-space-size=32',
+  '--single-threaded-gc',
+  '--import',
+  'tsx',
+  'test/simulate/main.ts',
+  '--no-shrink',
+];
 const LOAD = ['--seeds=10000', '--seconds=120', '--within=60'];
 
 /**

@@ -1,7 +1,7 @@
 import { liveMaxAgeMs } from '../../config/live-schema.ts';
 import type { Faults } from './faults.ts';
 import type { Findings } from './findings.ts';
-import { ENOUGH_CALLS } from './script.ts';
+import { ENOUGH_CALLS } from './plan.ts';
 import { FIRST_LIVE_PRICE } from './virtual-chain.ts';
 import { PUSH_MS, type World } from './world.ts';
 

@@ -80,8 +80,8 @@ export class ReaderAudit {
   }
 
   /** Whether nothing keeps a reader from what others have: the silence of one source costs no price of another. */
-  #isCalm({ troubledUntil }: StreamReader): boolean {
-    return this.#faults.isCalmFor(0, ['silence']) && this.#world.time.now > troubledUntil;
+  #isCalm({ troubledUntil, isAway }: StreamReader): boolean {
+    return !isAway && this.#faults.isCalmFor(0, ['silence']) && this.#world.time.now > troubledUntil;
   }
 
   /** No price is held long after it was withdrawn. */
@@ -96,7 +96,7 @@ export class ReaderAudit {
   /** Once nothing goes wrong, all is current. */
   #checkCurrent(reader: StreamReader): void {
     const { state, options, server } = reader;
-    const why = this.#prices.hasEnoughCalls && this.#isCalm(reader) ? this.#whyLate(reader) : undefined;
+    const why = this.#isCalm(reader) ? this.#whyNotCurrent(reader) : undefined;
     const lateMs = this.#findings.lastsMs(options.name, why !== undefined);
     if (lateMs > REACH_MS + (state?.transport === 'batch' ? BATCH_MS : 0))
       this.#findings.found('not current', `${options.name} (${state?.transport}, ${server?.name}) ${why}`);
@@ -106,12 +106,21 @@ export class ReaderAudit {
   #checkTurns(reader: StreamReader): void {
     if (this.#prices.hasEnoughCalls) return;
     const { state, options } = reader;
-    const isDue = this.#isCalm(reader);
+    const isDue = this.#isCalm(reader) && this.#world.isHeadUsable === true;
     for (const pool of options.pools) {
       const what = `${options.name} has no quote of pool ${indexOf(pool)}`;
       if (this.#findings.lastsMs(what, isDue && !state?.quotes.has(pool)) > this.#prices.turnMs)
         this.#findings.found('starves', what);
     }
+  }
+
+  /** Why what a reader holds is not as it is to be; undefined if it is. */
+  #whyNotCurrent(reader: StreamReader): string | undefined {
+    const { isHeadUsable } = this.#world;
+    const { block, quotes } = reader.state ?? {};
+    if (isHeadUsable === false)
+      return block && quotes?.size ? `holds quotes of block ${block.number}, which is too old` : undefined;
+    return isHeadUsable && this.#prices.hasEnoughCalls ? this.#whyLate(reader) : undefined;
   }
 
   /** Why what a reader holds is not current; undefined if it is. */

@@ -1,6 +1,6 @@
 import type { Action } from './action.ts';
 import type { Violation } from './findings.ts';
-import type { Plan } from './script.ts';
+import type { Plan } from './plan.ts';
 import { simulate } from './simulation.ts';
 
 /** A violation, and what happened before. */

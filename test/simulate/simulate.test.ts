@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { runs } from '../harness/property-seed.ts';
-import { type Plan, planOf, scriptOf } from './script.ts';
+import { type Plan, planOf } from './plan.ts';
+import { scriptOf } from './script.ts';
 import { describeFinding, shrink } from './shrink.ts';
 import { simulate } from './simulation.ts';
 

@@ -3,11 +3,12 @@ import { apply } from './apply.ts';
 import { Faults } from './faults.ts';
 import { Findings, type Violation } from './findings.ts';
 import { installTime } from './install-time.ts';
+import type { Plan } from './plan.ts';
 import { PriceAudit } from './price-audit.ts';
 import { ProcessAudit } from './process-audit.ts';
 import { Random } from './random.ts';
 import { ReaderAudit } from './reader-audit.ts';
-import { type Plan, scriptOf } from './script.ts';
+import { scriptOf } from './script.ts';
 import { TakerAudit } from './taker-audit.ts';
 import { VirtualTime } from './virtual-time.ts';
 import { World } from './world.ts';
@@ -22,6 +23,8 @@ export interface Outcome {
 }
 
 const CHECK_MS = 250;
+/** The same while nobody reads. */
+const AWAY_CHECK_MS = 1_000;
 /** For how long prices that ended are compared. */
 const REMEMBERED_MS = 60_000;
 
@@ -35,7 +38,7 @@ export async function simulate(plan: Plan, script: readonly Action[] = scriptOf(
   Error.stackTraceLimit = 0;
   try {
     const faults = new Faults(time);
-    const world: World = new World(plan, time, {
+    const world = new World(plan, time, {
       onState: (reader) => readers.take(reader),
       onFrame: (reader, frame) => takers.take(reader, frame),
       onError: (text) => findings.found('error', text),
@@ -44,9 +47,11 @@ export async function simulate(plan: Plan, script: readonly Action[] = scriptOf(
     const readers = new ReaderAudit(world, faults, findings, prices);
     const takers = new TakerAudit(world, faults, findings, prices);
     const processes = new ProcessAudit(world, findings);
+    await world.begin();
     for (const action of script) time.after(action.at, () => apply(world, action, faults), time.world);
     while (time.now < plan.durationMs && !findings.violation) {
-      await time.pass(CHECK_MS);
+      const isRead = [...world.readers, ...world.takers].some(({ isAway }) => !isAway);
+      await time.pass(isRead ? CHECK_MS : AWAY_CHECK_MS);
       for (const audit of [readers, takers, processes]) audit.check();
       world.truth.forget(time.now - REMEMBERED_MS);
     }

@@ -5,9 +5,10 @@ import type { Basis } from '../../quoting/quote-basis.ts';
 import { SnapshotError } from '../../quoting/snapshot-error.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { ApiProcess } from './api-process.ts';
+import { Machine } from './machine.ts';
 import type { Random } from './random.ts';
 import { StreamSocket } from './stream-socket.ts';
-import { Machine, type VirtualTime } from './virtual-time.ts';
+import type { VirtualTime } from './virtual-time.ts';
 
 export interface StreamReaderOptions {
   readonly name: string;
@@ -43,18 +44,17 @@ export class StreamReader {
   connections = 0;
   /** Until then it may miss what others know: its connection ended, which it may not know yet. */
   troubledUntil = 0;
-  readonly machine: Machine;
   /** The process that it is connected to, or was. */
   server: Machine | undefined;
   #socket: StreamSocket | undefined;
+  /** Ends its stream. */
+  #stop = new AbortController();
   /** Fails the last request. */
   #reset: (() => void) | undefined;
 
   constructor(options: StreamReaderOptions) {
     this.options = options;
-    const { name, time } = options;
-    this.machine = new Machine(name);
-    void time.in(this.machine, () => this.#follow());
+    void this.#follow();
   }
 
   /** Its connection breaks. @param isSilent so that neither end sees that at once */
@@ -66,9 +66,28 @@ export class StreamReader {
     else this.#socket?.break();
   }
 
+  /** Whether it follows nothing. */
+  get isAway(): boolean {
+    return this.#stop.signal.aborted;
+  }
+
+  /** Ends its stream, or begins another one that knows nothing of the last. */
+  setAway(isAway: boolean): void {
+    if (isAway === this.isAway) return;
+    this.state = undefined;
+    if (isAway) {
+      this.#stop.abort();
+      return;
+    }
+    this.troubledUntil = this.options.time.now + RECONNECTED_MS;
+    this.#stop = new AbortController();
+    void this.#follow();
+  }
+
   async #follow(): Promise<void> {
     const { time, random, pools, depth, basis, chainId, logger, target, onState } = this.options;
     const reader = this;
+    const { signal } = this.#stop;
     class Socket extends StreamSocket {
       constructor() {
         const process = target();
@@ -79,8 +98,9 @@ export class StreamReader {
         reader.server = this.server;
       }
     }
-    const options = { url: 'http://api', chainId, pools, depth, basis, WebSocket: Socket, fetch: this.#fetch };
+    const options = { url: 'http://api', chainId, pools, depth, basis, WebSocket: Socket, fetch: this.#fetch, signal };
     for await (const state of stream(options)) {
+      if (signal.aborted) return;
       this.state = state;
       onState(this);
     }

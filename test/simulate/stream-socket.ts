@@ -7,8 +7,9 @@ import type { StreamTransport } from '../../api/stream/types.ts';
 import { WsSession } from '../../api/stream/ws-session.ts';
 import { joinObjects } from '../../runtime/joined-json.ts';
 import type { Logger } from '../../runtime/logger.ts';
+import type { Machine } from './machine.ts';
 import type { Random } from './random.ts';
-import type { Machine, VirtualTime } from './virtual-time.ts';
+import type { VirtualTime } from './virtual-time.ts';
 
 const OPEN = 1;
 const CLOSED = 3;

@@ -61,8 +61,8 @@ export class TakerAudit {
     const [world, findings, faults] = [this.#world, this.#findings, this.#faults];
     const machine = process?.machine;
     if (waitingSince === undefined || !machine || machine.isStopped || machine.isDead) return;
-    const silentMs = world.time.now - Math.max(waitingSince, machine.thawedAt);
-    const isUsual = faults.isCalmFor(silentMs) && this.#prices.hasEnoughCalls;
+    const silentMs = world.time.now - Math.max(waitingSince, machine.thawedAt, world.usableSince);
+    const isUsual = world.isHeadUsable && faults.isCalmFor(silentMs) && this.#prices.hasEnoughCalls;
     const mostMs = isUsual ? 0 : Math.max(LATE_MS, LATE_BLOCKS * world.plan.blockTimeMs);
     if (silentMs > mostMs + FRAME_MS) findings.found('no frame', `${name} waits for ${silentMs} ms`);
   }

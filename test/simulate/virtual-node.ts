@@ -3,9 +3,10 @@ import type { OpenHeadSocket } from '../../chain/head-feed/head-feed.ts';
 import type { HeadSocketOptions } from '../../chain/head-feed/head-socket.ts';
 import { RpcEndpoint } from '../../chain/rpc-endpoint.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
+import type { Machine } from './machine.ts';
 import type { Random } from './random.ts';
 import { oracleOf, PRICE_SLOT, type VirtualBlock, type VirtualChain } from './virtual-chain.ts';
-import type { Machine, VirtualTime } from './virtual-time.ts';
+import type { VirtualTime } from './virtual-time.ts';
 
 /** What a node does besides answering: `hangs` never answers, `blind` gives heads and reads no pools. */
 export type NodeState = 'well' | 'down' | 'slow' | 'hangs' | 'blind';

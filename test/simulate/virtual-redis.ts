@@ -1,7 +1,8 @@
 import { EventEmitter } from 'node:events';
 import type { BusConnections } from '../../quoting/sharing/message-bus.ts';
+import type { Machine } from './machine.ts';
 import type { Random } from './random.ts';
-import type { Machine, VirtualTime } from './virtual-time.ts';
+import type { VirtualTime } from './virtual-time.ts';
 
 const COMMAND_TIMEOUT_MS = 500;
 

@@ -2,10 +2,11 @@ import { type Address, type Hex, toHex } from 'viem';
 import type { LiveSourceConfig } from '../../config/live-schema.ts';
 import type { Frame } from '../../quoting/live/frame.ts';
 import { numberedAddress } from '../../quoting/pools/served-pool.fixture.ts';
+import type { Machine } from './machine.ts';
 import type { Random } from './random.ts';
 import type { Truth } from './truth.ts';
 import { oracleOf, PRICE_SLOT, type VirtualChain } from './virtual-chain.ts';
-import type { Machine, VirtualTime } from './virtual-time.ts';
+import type { VirtualTime } from './virtual-time.ts';
 
 interface Listener {
   readonly machine: Machine;
@@ -29,6 +30,8 @@ export class VirtualSource {
   /** Pools that it named, which have no price now. */
   readonly #named = new Set<number>();
   readonly #listeners = new Set<Listener>();
+  #repeatMs: number | null = REPEAT_MS;
+  #cancelRepeat: () => void;
 
   constructor(config: LiveSourceConfig, chain: VirtualChain, truth: Truth, time: VirtualTime, random: Random) {
     this.config = config;
@@ -36,11 +39,25 @@ export class VirtualSource {
     this.#truth = truth;
     this.#time = time;
     this.#random = random;
-    const repeat = () => {
-      this.send();
-      time.after(REPEAT_MS + random.int(0, 50), repeat);
-    };
-    time.after(random.int(0, REPEAT_MS), repeat);
+    this.#cancelRepeat = time.after(random.int(0, REPEAT_MS), () => this.#repeat());
+  }
+
+  /** @param repeatMs how often it repeats what it says from now on; null: never. Default: a few times a second */
+  setPace(repeatMs: number | null = REPEAT_MS): void {
+    this.#repeatMs = repeatMs;
+    this.#repeatLater();
+  }
+
+  #repeat(): void {
+    this.send();
+    this.#repeatLater();
+  }
+
+  #repeatLater(): void {
+    this.#cancelRepeat();
+    if (this.#repeatMs === null) return;
+    const ms = this.#repeatMs + this.#random.int(0, 50);
+    this.#cancelRepeat = this.#time.after(ms, () => this.#repeat());
   }
 
   /** Lets a process listen. */

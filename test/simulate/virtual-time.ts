@@ -1,31 +1,5 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
-import { EventQueue, type TimedEvent } from './event-queue.ts';
-
-const running = new AsyncLocalStorage<Machine>();
-
-/** A process, or what else has a clock of its own, may stand still, and ends at once when it is killed. */
-export class Machine {
-  readonly name: string;
-  /** Reading of its monotonic clock when virtual time began. */
-  readonly startedAt: number;
-  /** Runs code as that of this machine, and all that follows from it. */
-  readonly run = running.run(this, () => AsyncLocalStorage.snapshot()) as <T>(code: () => T) => T;
-  isStopped = false;
-  isDead = false;
-  /** How far its wall clock is ahead, milliseconds. */
-  skewMs = 0;
-  /** How long a head that a node pushes is on its way to it. */
-  pushMs = 5;
-  /** When it last went on after it stood still, by virtual time. */
-  thawedAt = 0;
-  /** What came while it stood still: timers that rang, and messages that waited in its sockets. */
-  readonly held: { readonly isTimer: boolean; readonly run: () => void }[] = [];
-
-  constructor(name: string, startedAt = 0) {
-    this.name = name;
-    this.startedAt = startedAt;
-  }
-}
+import { EventQueue } from './event-queue.ts';
+import { Machine, type TimedEvent } from './machine.ts';
 
 /** Wall time when virtual time begins, Unix milliseconds. */
 const EPOCH_MS = 1_700_000_000_000;
@@ -34,7 +8,10 @@ const TURN_EVENTS = 20_000;
 
 const realImmediate = setImmediate;
 
-/** Time that passes only by events, one after the other, each with all promises that follow from it settled. */
+/**
+ * Time that passes only by events, one after the other, each with all promises that follow from it settled. So all code
+ * until the next event is that of the machine to which the last one happened.
+ */
 export class VirtualTime {
   /** Milliseconds since the beginning. */
   now = 0;
@@ -43,11 +20,8 @@ export class VirtualTime {
   readonly #queue = new EventQueue();
   /** What has no machine of its own. */
   readonly world = new Machine('world');
-
   /** The machine whose code runs. */
-  get machine(): Machine {
-    return running.getStore() ?? this.world;
-  }
+  machine = this.world;
 
   /** Monotonic and wall time, as the machine sees them whose code runs. */
   monotonicMs(): number {
@@ -62,9 +36,15 @@ export class VirtualTime {
     return EPOCH_MS + this.now;
   }
 
-  /** Runs code of a machine now. */
+  /** Runs code of a machine now; not what it awaits. */
   in<T>(machine: Machine, run: () => T): T {
-    return machine.run(run);
+    const before = this.machine;
+    this.machine = machine;
+    try {
+      return run();
+    } finally {
+      this.machine = before;
+    }
   }
 
   /**
@@ -73,19 +53,9 @@ export class VirtualTime {
    * @returns prevents it
    */
   after(ms: number, run: () => void, machine = this.machine, isTimer = false): () => void {
-    let isOver = false;
-    const happen = () => {
-      if (isOver || machine.isDead) return;
-      if (machine.isStopped) machine.held.push({ isTimer, run: happen });
-      else {
-        isOver = true;
-        machine.run(run);
-      }
-    };
-    const event: TimedEvent = { at: this.now + Math.max(0, ms), run: happen };
+    const event: TimedEvent = { at: this.now + Math.max(0, ms), run, machine, isTimer, isDropped: false };
     this.#queue.push(event);
     return () => {
-      isOver = true;
       event.isDropped = true;
     };
   }
@@ -96,7 +66,11 @@ export class VirtualTime {
     machine.thawedAt = this.now;
     const held = machine.held.splice(0);
     for (const isTimer of [true, false])
-      for (const each of held) if (each.isTimer === isTimer) this.#queue.push({ at: this.now, run: each.run });
+      for (const event of held) {
+        if (event.isTimer !== isTimer) continue;
+        event.at = this.now;
+        this.#queue.push(event);
+      }
   }
 
   /** Lets time pass. Rejects with what an event throws. */
@@ -105,22 +79,34 @@ export class VirtualTime {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const step = () => {
       try {
-        const event = this.#queue.popUntil(until);
+        const event = this.#nextUntil(until);
         if (!event) {
           this.now = until;
+          this.machine = this.world;
           return resolve();
         }
-        this.now = Math.max(this.now, event.at);
+        this.now = event.at;
         this.count += 1;
+        this.machine = event.machine;
         event.run();
       } catch (error) {
         return reject(error);
       }
       if (this.count % TURN_EVENTS === 0) return void realImmediate(step);
       // A tick that is asked for by a promise comes once all promises are settled.
-      queueMicrotask(() => process.nextTick(step));
+      queueMicrotask(tick);
     };
-    process.nextTick(step);
+    const tick = () => process.nextTick(step);
+    tick();
     return promise;
+  }
+
+  /** Takes the first event that happens; what comes to a machine that stands still waits there. */
+  #nextUntil(until: number): TimedEvent | undefined {
+    for (;;) {
+      const event = this.#queue.popUntil(until);
+      if (!event || !(event.machine.isDead || event.machine.isStopped)) return event;
+      if (!event.machine.isDead) event.machine.held.push(event);
+    }
   }
 }

@@ -1,9 +1,12 @@
 import { ChainConfig } from '../../config/chains-schema.ts';
-import type { Plan } from './script.ts';
+import type { Plan } from './plan.ts';
 
 export const CHAIN = 7;
 /** `QUEUE_PREFIX` of all processes. */
 export const PREFIX = 'simulated';
+
+/** Of all processes. */
+export const QUOTES = { rpcTimeoutMs: 3_000, warmSecs: 30 };
 
 export const configOf = ({ blockTimeMs, nodes, callsPerMinute, maxAgeMs }: Plan): ChainConfig =>
   ChainConfig.parse({

@@ -1,19 +1,23 @@
 import type { ChainConfig } from '../../config/chains-schema.ts';
+import { maxQuoteAgeMs } from '../../config/quotes-schema.ts';
 import { PoolTable } from '../../quoting/pools/pool-directory.ts';
 import { flatPool } from '../../quoting/pools/served-pool.fixture.ts';
 import { ApiProcess, type Surroundings } from './api-process.ts';
+import { MAX_SKEW_MS } from './draw-action.ts';
 import { LevelReader, type LevelReaderOptions } from './level-reader.ts';
+import { Machine } from './machine.ts';
 import { Maker } from './maker.ts';
+import { Miner } from './miner.ts';
+import type { Plan } from './plan.ts';
 import { Random } from './random.ts';
-import type { Plan } from './script.ts';
 import { StreamReader, type StreamReaderOptions } from './stream-reader.ts';
 import { Truth } from './truth.ts';
 import { FIRST_LIVE_PRICE, VirtualChain } from './virtual-chain.ts';
 import { poolAddress, VirtualNode } from './virtual-node.ts';
 import { VirtualRedis } from './virtual-redis.ts';
 import { VirtualSource } from './virtual-source.ts';
-import { Machine, type VirtualTime } from './virtual-time.ts';
-import { CHAIN, configOf } from './world-config.ts';
+import type { VirtualTime } from './virtual-time.ts';
+import { CHAIN, configOf, QUOTES } from './world-config.ts';
 
 /** Takes what readers get, and what processes log as errors. */
 export type Watcher = Pick<StreamReaderOptions, 'onState'> &
@@ -34,19 +38,23 @@ export class World {
   readonly sources: readonly VirtualSource[];
   readonly truth = new Truth();
   readonly maker = new Maker(this);
-  readonly processes: ApiProcess[];
-  readonly readers: readonly StreamReader[];
-  readonly takers: readonly LevelReader[];
+  readonly miner: Miner;
+  readonly processes: ApiProcess[] = [];
+  readonly readers: StreamReader[] = [];
+  readonly takers: LevelReader[] = [];
   /** The process that each reader reaches next. */
   readonly places: number[] = [];
   readonly takerPlaces: number[] = [];
   #reorganisedAt = Number.NEGATIVE_INFINITY;
+  /** When a block last came after none that could be used. */
+  usableSince = 0;
+  readonly #maxAgeMs: number;
   #lastPrice = FIRST_LIVE_PRICE;
   #trades = new Set<number>();
   #started = 0;
   readonly #pushes: Random;
   readonly #table: PoolTable;
-  readonly #onError: (text: string) => void;
+  readonly #watcher: Watcher;
 
   constructor(plan: Plan, time: VirtualTime, watcher: Watcher) {
     this.plan = plan;
@@ -55,12 +63,12 @@ export class World {
     const randomOf = (name: string) => Random.of(seed, name);
     this.#pushes = randomOf('pushes');
     this.config = configOf(plan);
+    this.#maxAgeMs = maxQuoteAgeMs(QUOTES, blockTimeMs);
     const served = Array.from({ length: pools }, (_, pool) =>
       flatPool(pool, { chainId: CHAIN, address: poolAddress(pool) }),
     );
-    const addresses = served.map(({ address }) => address);
     this.#table = new PoolTable(served);
-    this.#onError = watcher.onError;
+    this.#watcher = watcher;
     this.chain = new VirtualChain(pools, blockTimeMs, 0, time.wallMs());
     this.nodes = Array.from(
       { length: plan.nodes },
@@ -70,39 +78,58 @@ export class World {
     this.sources = (this.config.live?.sources ?? [])
       .filter(({ kind }) => kind !== 'own')
       .map((config, place) => new VirtualSource(config, this.chain, this.truth, time, randomOf(`source${place}`)));
-    this.processes = Array.from({ length: plan.processes }, () => this.#start(0));
-    this.readers = Array.from({ length: plan.readers }, (_, reader) => {
-      this.places.push(reader % plan.processes);
-      const random = randomOf(`reader${reader}`);
-      const [depth, basis] = [random.chance(0.4), random.chance(0.85) ? 'live' : 'committed'] as const;
-      return new StreamReader({
-        name: `reader${reader}`,
-        time,
-        random,
-        pools: random.chance(0.5) ? addresses : someOf(addresses, random),
-        depth,
-        basis,
-        chainId: CHAIN,
-        logger: this.#silent,
-        target: () => this.#reachable(this.places[reader] ?? 0),
-        onState: watcher.onState,
-      });
-    });
-    this.takers = Array.from({ length: plan.takers }, (_, taker) => {
-      this.takerPlaces.push(taker % plan.processes);
-      return new LevelReader({
-        name: `taker${taker}`,
-        time,
-        random: randomOf(`taker${taker}`),
-        basis: taker % 3 === 2 ? 'committed' : 'live',
-        target: () => this.#reachable(this.takerPlaces[taker] ?? 0),
-        onFrame: watcher.onFrame,
-      });
-    });
-    this.#mineSoon(randomOf('blocks'));
+    this.miner = new Miner(time, randomOf('blocks'), blockTimeMs, () => this.#mine());
   }
 
-  readonly #silent = { error: (_: unknown, text: string) => this.#onError(text) } as never;
+  /** Starts processes, then readers. */
+  async begin(): Promise<void> {
+    const { time, plan } = this;
+    for (let place = 0; place < plan.processes; place += 1) this.restart(place, 0);
+    await time.pass(0);
+    for (let reader = 0; reader < plan.readers; reader += 1) this.readers.push(this.#openReader(reader));
+    for (let taker = 0; taker < plan.takers; taker += 1) this.takers.push(this.#openTaker(taker));
+  }
+
+  #openReader(reader: number): StreamReader {
+    const { time, plan } = this;
+    this.places.push(reader % plan.processes);
+    const random = Random.of(plan.seed, `reader${reader}`);
+    const addresses = this.#table.ofChain(CHAIN).map(({ address }) => address);
+    const [depth, basis] = [random.chance(0.4), random.chance(0.85) ? 'live' : 'committed'] as const;
+    const { onState, onError } = this.#watcher;
+    return new StreamReader({
+      name: `reader${reader}`,
+      time,
+      random,
+      pools: random.chance(0.5) ? addresses : someOf(addresses, random),
+      depth,
+      basis,
+      chainId: CHAIN,
+      logger: { error: (_: unknown, text: string) => onError(text) } as never,
+      target: () => this.#reachable(this.places[reader] ?? 0),
+      onState,
+    });
+  }
+
+  #openTaker(taker: number): LevelReader {
+    const { time, plan } = this;
+    this.takerPlaces.push(taker % plan.processes);
+    return new LevelReader({
+      name: `taker${taker}`,
+      time,
+      random: Random.of(plan.seed, `taker${taker}`),
+      basis: taker % 3 === 2 ? 'committed' : 'live',
+      target: () => this.#reachable(this.takerPlaces[taker] ?? 0),
+      onFrame: this.#watcher.onFrame,
+    });
+  }
+
+  /** Whether the newest block is young enough for quotes of it; null: some processes may see that otherwise. */
+  get isHeadUsable(): boolean | null {
+    const ageMs = this.time.trueMs() - Number(this.chain.head.timestamp) * 1_000;
+    if (ageMs <= this.#maxAgeMs - MAX_SKEW_MS) return true;
+    return ageMs <= this.#maxAgeMs + MAX_SKEW_MS ? null : false;
+  }
 
   /** A price that no pool had before. */
   newPrice(): bigint {
@@ -128,6 +155,7 @@ export class World {
   reorganise(depth: number, others: number): void {
     const { time, chain } = this;
     this.#reorganisedAt = time.now;
+    if (!this.isHeadUsable) this.usableSince = time.now;
     chain.reorganise(depth, others, [0], time.now, time.wallMs());
     for (const node of this.nodes) node.see(chain.head);
   }
@@ -140,18 +168,19 @@ export class World {
     for (const taker of this.takers) if (taker.process?.machine === machine) taker.leave();
   }
 
+  /** Starts a process in place of one that is dead. */
   restart(place: number, skewMs: number): void {
-    this.processes[place] = this.#start(skewMs);
-  }
-
-  #start(skewMs: number): ApiProcess {
     this.#started += 1;
     const machine = new Machine(`process${this.#started}`, 1_000 * this.#started);
     machine.skewMs = skewMs;
     machine.pushMs = this.#pushes.pick(PUSH_MS);
     const { time, config, redis, nodes, sources } = this;
-    const surroundings = { time, config, table: this.#table, redis, nodes, sources, onError: this.#onError };
-    return time.in(machine, () => new ApiProcess(machine, surroundings));
+    const { onError } = this.#watcher;
+    const surroundings = { time, config, table: this.#table, redis, nodes, sources, onError };
+    const start = () => {
+      this.processes[place] = new ApiProcess(machine, surroundings);
+    };
+    time.after(0, start, machine);
   }
 
   #reachable(place: number): ApiProcess | undefined {
@@ -160,18 +189,13 @@ export class World {
     return ordered.find(({ machine }) => !machine.isDead);
   }
 
-  #mineSoon(random: Random): void {
-    const { time, chain, plan } = this;
-    const mine = () => {
-      chain.mine([...this.#trades], time.now, time.wallMs());
-      this.#trades.clear();
-      this.truth.landed(chain.head.number, time.now);
-      for (const node of this.nodes) node.see(chain.head);
-      next();
-    };
-    const next = () =>
-      void time.after(random.int(Math.round(plan.blockTimeMs * 0.9), Math.round(plan.blockTimeMs * 1.1)), mine);
-    next();
+  #mine(): void {
+    const { time, chain } = this;
+    if (!this.isHeadUsable) this.usableSince = time.now;
+    chain.mine([...this.#trades], time.now, time.wallMs());
+    this.#trades.clear();
+    this.truth.landed(chain.head.number, time.now);
+    for (const node of this.nodes) node.see(chain.head);
   }
 }
 
