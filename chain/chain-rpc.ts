@@ -137,11 +137,10 @@ export class ChainRpc {
     return this.request('eth_getLogs', [filter], (result) => z.array(LogAnswer).parse(result));
   }
 
-  /** The heads of all nodes that answer; empty when no node does. */
-  async heads(signal?: AbortSignal): Promise<ReportedHead[]> {
-    const requests = this.endpoints.map((endpoint) =>
-      throughBreaker(endpoint, () => this.#requestHead(endpoint, signal)),
-    );
+  /** The heads of all nodes that answer but the one that reported a head; empty when no other node does. */
+  async otherHeads(head: ReportedHead, signal?: AbortSignal): Promise<ReportedHead[]> {
+    const others = this.endpoints.filter((endpoint) => endpoint !== head.endpoint);
+    const requests = others.map((endpoint) => throughBreaker(endpoint, () => this.#requestHead(endpoint, signal)));
     const answers = await Promise.allSettled(requests);
     return answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
   }

@@ -37,8 +37,11 @@ test('a node of another chain gives no head from the beginning: the next one doe
   const { rpc, clock } = chainOver([foreign, honest]);
   for (let number = 10; number < 30; number += 1, clock.ms += 1_000) {
     honest.node.number = number;
-    expect((await rpc.head()).block.hash).toBe(hashOf(OWN, number));
-    expect((await rpc.heads()).map(({ block }) => block.hash)).toEqual([hashOf(OWN, number)]);
+    const head = await rpc.head();
+    expect(head.block.hash).toBe(hashOf(OWN, number));
+    expect(await rpc.otherHeads(head)).toEqual([]);
+    const pushed = { ...head, endpoint: null };
+    expect((await rpc.otherHeads(pushed)).map(({ block }) => block.hash)).toEqual([hashOf(OWN, number)]);
   }
   // Its trials become rare.
   expect(foreign.node.methods.length).toBeLessThan(20);

@@ -76,7 +76,7 @@ function drivenHeads(pace: { readonly blockTimeMs: number; readonly minRefreshMs
     for (const each of taken) for (const listener of listeners) listener(each.head, each.branch, before);
     if (poll === 'one') chain.polls += 1;
     if (poll) {
-      const heads = poll === 'one' ? chain.heads.slice(0, 1) : chain.heads;
+      const heads = poll === 'one' ? chain.heads.slice(0, 1) : chain.heads.slice(1);
       if (!chain.isDown) chain.reportedAt = chain.ms;
       answer(chain.isDown ? { kind: 'failed' } : { kind: 'polled', heads });
     }

@@ -160,8 +160,8 @@ export const isTooOld = (block: BlockRef, wallMs: number, { maxAgeMs }: HeadPace
 export interface HeadEffects<H> {
   /** What the poll that ended gives to those who wait for it. A poll that `failed` has ended too. */
   readonly polled: H | null;
-  /** Whether to poll one node, or all: `polled` or `failed` must follow. */
-  readonly poll: 'one' | 'all' | null;
+  /** Whether to poll one node, or all others: `polled` or `failed` must follow. */
+  readonly poll: 'one' | 'others' | null;
   /** A block to look up: `header` must follow. */
   readonly lookUp: Pick<BlockRef, 'hash' | 'number'> | null;
   /** Heads that were taken, for listeners. */

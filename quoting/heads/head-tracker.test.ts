@@ -17,7 +17,7 @@ function chainOf(blockTimeMs: number, maxAgeMs = Number.POSITIVE_INFINITY) {
       chain.polls += 1;
       return answer(chain.heads[0] ?? head(0));
     },
-    heads: async () => answer([...chain.heads]),
+    otherHeads: async () => answer(chain.heads.slice(1)),
     header: async (hash: Hex, number: bigint) => answer(blockOf(hash, number)),
   };
   const now = () => chain.ms;

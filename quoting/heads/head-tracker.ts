@@ -20,10 +20,10 @@ import {
 import { hasHeard } from './heard-heads.ts';
 import { type HeadEvent, nextHeads } from './next-heads.ts';
 
-/** Gives the head of the first node that answers, or the heads of all nodes that do. */
+/** Gives the head of the first node that answers, or the heads of all nodes that do but the one that gave a head. */
 export interface HeadSource<H extends Headed> {
   head(): Promise<H>;
-  heads(): Promise<H[]>;
+  otherHeads(head: H): Promise<H[]>;
   /** A block below a head. */
   header(hash: Hex, number: bigint): Promise<BlockHeader>;
 }
@@ -201,7 +201,7 @@ export class HeadTracker<H extends Headed> {
     this.#state = state;
     this.#alarm.set(wakeAt, now);
     if (polled) this.#endPoll((waiting) => waiting.resolve(polled));
-    if (poll) this.#startPoll(poll);
+    if (poll) this.#startPoll(state.poll?.first);
     if (lookUp) {
       const header = this.#source.header(lookUp.hash, lookUp.number).catch(() => undefined);
       void header.then((found) => this.#take({ kind: 'header', header: found }));
@@ -221,12 +221,13 @@ export class HeadTracker<H extends Headed> {
     for (const { number, end } of this.#waits) if (isWaitOver(this.#state, number, now)) end();
   }
 
-  #startPoll(width: 'one' | 'all'): void {
-    if (width === 'one') {
+  /** @param first that of the node that was polled before the others */
+  #startPoll(first: H | undefined): void {
+    if (!first) {
       this.#poll = Promise.withResolvers();
       this.#poll.promise.catch(() => undefined); // Requests that wait for it see its failure.
     }
-    const heads = width === 'one' ? this.#source.head().then((head) => [head]) : this.#source.heads();
+    const heads = first ? this.#source.otherHeads(first) : this.#source.head().then((head) => [head]);
     heads.then(
       (found) => this.#take({ kind: 'polled', heads: found }),
       (error) => {

@@ -25,7 +25,7 @@ export type HeadEvent<H> =
   | { readonly kind: 'watched' | 'unwatched' | 'time' }
   /** A request asked for the head. `waits`: for a poll too, if there is no head without one. */
   | { readonly kind: 'asked'; readonly waits: boolean; readonly wallMs: number }
-  /** A poll gave heads: that of one node, or those of all nodes that answer. */
+  /** A poll gave heads: that of one node, or those of all others that answer. */
   | { readonly kind: 'polled'; readonly heads: readonly H[] }
   /** A poll gave none. */
   | { readonly kind: 'failed' }
@@ -142,7 +142,7 @@ function withPoll<H>(step: Step<H>, isDue: (state: HeadState<H>, now: number, pa
   };
 }
 
-/** Where one node gives no higher head although a block is overdue, polls all nodes for the highest head. */
+/** Where one node gives no higher head although a block is overdue, polls the others for the highest head. */
 function withPolled<H extends Headed>(step: Step<H>, heads: readonly H[]): Step<H> {
   const { state, effects, now, pace } = step;
   const { current, polledAt, poll } = state;
@@ -151,7 +151,7 @@ function withPolled<H extends Headed>(step: Step<H>, heads: readonly H[]): Step<
   const best = others.reduce((highest, head) => (head.block.number > highest.block.number ? head : highest), first);
   const isOverdue = polledAt > state.takenAt + pace.blockTimeMs + GRACE_MS || awaited(state, now) !== null;
   if (!poll?.first && current && isOverdue && best.block.number <= current.block.number) {
-    return { ...step, state: { ...state, poll: { first: best } }, effects: { ...effects, poll: 'all' } };
+    return { ...step, state: { ...state, poll: { first: best } }, effects: { ...effects, poll: 'others' } };
   }
   const behindSince = isBehind(state, best) ? (state.behindSince ?? polledAt) : undefined;
   const isRolledBack = behindSince !== undefined && polledAt - behindSince >= ROLLBACK_MS;

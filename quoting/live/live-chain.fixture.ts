@@ -31,7 +31,7 @@ export function liveChain() {
   const tracker = new HeadTracker<ReportedHead>(
     {
       head: async () => ({ block: chain.head, endpoint: null }),
-      heads: async () => [{ block: chain.head, endpoint: null }],
+      otherHeads: async () => [],
       header: async (hash) => known.get(hash) ?? Promise.reject(new Error('unknown')),
     },
     { blockTimeMs: BLOCK_MS, minRefreshMs: 1, now, wallClock: () => 0 },

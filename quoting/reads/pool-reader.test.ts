@@ -35,7 +35,11 @@ async function openWorld(
     polls.count += 1;
     return { ...(given[polls.count - 1] ?? given.at(-1) ?? head(5)), endpoint: a };
   };
-  const source = { head: poll, heads: async () => [await poll()], header: () => Promise.reject(new Error('unknown')) };
+  const source = {
+    head: poll,
+    otherHeads: async () => [await poll()],
+    header: () => Promise.reject(new Error('unknown')),
+  };
   const clocks = { now: () => 0, wallClock: () => 0 };
   const heads = new HeadTracker<ReportedHead>(source, { blockTimeMs: 12_000, minRefreshMs: 500, ...clocks });
   const left = [...ends];

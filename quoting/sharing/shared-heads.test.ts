@@ -27,7 +27,7 @@ function startProcesses() {
     const clocks = { now: () => clock.ms, wallClock: () => clock.ms };
     const pace = { blockTimeMs: BLOCK_MS, minRefreshMs: 0 };
     const heads = new HeadTracker<ReportedHead>(
-      { head: unknown, heads: unknown, header: unknown },
+      { head: unknown, otherHeads: unknown, header: unknown },
       { ...pace, ...clocks },
     );
     const id = JSON.stringify({ id: `${all.length}` });

@@ -106,7 +106,7 @@ export class SimulatedChain {
   ) {
     const source = {
       head: () => this.#answer(this.head),
-      heads: () => this.#answer([this.head]),
+      otherHeads: () => this.#answer([]),
       header: (hash: Hex) => this.#answer((this.#byHash.get(hash) as Block).ref),
     };
     const now = () => this.now;
