@@ -5,10 +5,12 @@ import { readBalance } from '../../protocol/bounded-calls/balance-call.ts';
 import type { CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
 import type { CodeState } from '../../protocol/curve-search.ts';
 import type { SimulatedSwap } from '../../protocol/guards/simulated-swap.ts';
+import type { PoolAtBlock } from '../../protocol/layout.ts';
 import { layoutAdapter } from '../../protocol/layouts/adapters.ts';
 import { quoteStatus } from '../../protocol/quote-status.ts';
 import { closedSides, type TransferLimits, tokenLimits } from '../../protocol/transfers/transfer-limits.ts';
 import { readMoved } from '../../protocol/transfers/transfer-proof.ts';
+import { perObject } from '../../runtime/per-object.ts';
 import type { ServedPool } from '../pools/pool-directory.ts';
 import { SnapshotError } from '../snapshot-error.ts';
 import { CLOSED_ASK_X64, CLOSED_BID_X64, type CurveSides, type DepthSnapshot, type PriceSnapshot } from '../types.ts';
@@ -73,7 +75,7 @@ export function decodePool(
       pool,
       ...read,
       fingerprint,
-      ...decodePrices(pool, answers.storage.data, answers, [balance0Raw, balance1Raw]),
+      ...decodePrices(pool, stateOf(pool)(answers.storage), answers, [balance0Raw, balance1Raw]),
       balance0Raw,
       balance1Raw,
       depth: null,
@@ -103,17 +105,20 @@ function hashOf(results: readonly (CallResult | undefined)[], hash = createHash(
 export const stateIn = ({ fingerprint }: Pick<PriceSnapshot, 'fingerprint'>): string =>
   fingerprint.slice(0, fingerprint.indexOf(' '));
 
+/** The state of a pool by its storage, which is one answer for all frames of a block that is being built. */
+const stateOf = perObject(({ layout, immutables }: ServedPool) =>
+  perObject(({ data }: CallResult) => layoutAdapter(layout).state.decode(immutables, data)),
+);
+
 /** Decodes the prices exactly as the pool gave them. The provider's quote only shapes the curve. */
 function decodePrices(
-  { layout, immutables }: ServedPool,
-  storage: Hex,
+  { layout }: ServedPool,
+  state: PoolAtBlock,
   { quote, transfers, ...answers }: PoolAnswers,
   balances: readonly [bigint | null, bigint | null],
 ): Pick<PriceSnapshot, 'status' | 'bidX64' | 'askX64' | 'curve' | 'limits'> {
-  const adapter = layoutAdapter(layout);
-  const state = adapter.state.decode(immutables, storage);
   const answer = answers.prices?.[0];
-  const prices = answer ? adapter.prices.decode(answer) : 'unread';
+  const prices = answer ? layoutAdapter(layout).prices.decode(answer) : 'unread';
   const curve = typeof prices === 'string' ? null : state.curve(prices, quote, readCode(answers));
   const price = typeof prices === 'string' ? prices : curve ? 'read' : 'unread';
   const limits = readLimits(state.heldRaw(), balances, transfers);

@@ -15,6 +15,8 @@ import {
 } from 'viem';
 import { expect, test } from 'vitest';
 import { type FakeNode, fakeNodes } from '../../chain/fake-nodes.fixture.ts';
+import { CLOCK, clockAt } from '../../chain/override-checks.ts';
+import type { StateOverrides, TargetBlock } from '../../chain/pending-state.ts';
 import type { CodeOverrides } from '../../chain/read-context.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import { BOUNDED_CALLS_CODE } from '../../protocol/bounded-calls/bounded-calls-code.ts';
@@ -61,13 +63,14 @@ function nodeThat(isRefused: (kind: string) => boolean, sent: string[]): FakeNod
   };
 }
 
-function aggregate(data: Hex, code: CodeOverrides | undefined): Hex {
+function aggregate(data: Hex, code: CodeOverrides | undefined, clock = 0n): Hex {
   const [calls] = decodeFunctionData({ abi: AGGREGATE, data }).args;
   const results = calls.map(({ target, data: called }) => {
     const own = code?.get(target.toLowerCase() as Hex);
     const isStorage = size(called) > 4;
     if (target.toLowerCase() === multicall3) return word(1n);
     if (own === CANARY_CODE) return word(42n);
+    if (own === CLOCK.code) return word(clock);
     return isStorage
       ? encodeAbiParameters(parseAbiParameters('bytes32[]'), [storage])
       : concatHex([word(1n), word(2n)]);
@@ -80,14 +83,14 @@ function aggregate(data: Hex, code: CodeOverrides | undefined): Hex {
 }
 
 /** Every call succeeds with two words, cut to what is kept. */
-function bounded(data: Hex, code: CodeOverrides | undefined): Hex {
+function bounded(data: Hex, code: CodeOverrides | undefined, clock = 42n): Hex {
   const { args } = decodeDeployData({ abi: BOUNDED, bytecode: BOUNDED_CALLS_CODE, data });
   const [, calls] = args as readonly [bigint, Hex];
   const results: Hex[] = [];
   for (let offset = 0; offset < size(calls); ) {
     const kept = Math.min(Number(sliceHex(calls, offset + 24, offset + 25)), 64);
-    const isCanary = code?.get(sliceHex(calls, offset, offset + 20)) === CANARY_CODE;
-    const answer = sliceHex(concatHex([word(isCanary ? 42n : 5n), word(6n)]), 0, kept);
+    const isCheck = [CANARY_CODE, CLOCK.code].some((own) => own === code?.get(sliceHex(calls, offset, offset + 20)));
+    const answer = sliceHex(concatHex([word(isCheck ? clock : 5n), word(6n)]), 0, kept);
     results.push(
       concatHex([
         numberToHex(1, { size: 2 }),
@@ -102,13 +105,17 @@ function bounded(data: Hex, code: CodeOverrides | undefined): Hex {
   return encodeAbiParameters(shape, [1n, 1n, 1n, concatHex(results)]);
 }
 
-/** Reads a pool at two blocks. @returns whether it had a quote at each, and the nodes */
-async function readTwice(nodes: readonly FakeNode[]) {
+function readerOf(nodes: readonly FakeNode[]) {
   const logger = { info: () => undefined, warn: () => undefined };
   const rpc = fakeNodes(nodes, () => 0);
   const common = { target: { chainId: 1, multicall3, rpc }, logger };
   const prover = new TransferProver(common);
-  const reader = new AnswersReader({ ...common, prover, searcher: { known: () => undefined } });
+  return { rpc, reader: new AnswersReader({ ...common, prover, searcher: { known: () => undefined } }) };
+}
+
+/** Reads a pool at two blocks. @returns whether it had a quote at each, and the nodes */
+async function readTwice(nodes: readonly FakeNode[]) {
+  const { rpc, reader } = readerOf(nodes);
   const isQuoted: boolean[] = [];
   for (const number of [1n, 20n]) {
     const [answers] = await reader.read({ block: { number, hash: word(number), timestamp: number } }, [pool]);
@@ -157,4 +164,42 @@ test('quotes come from the node that does not refuse them', async () => {
   expect(isQuoted).toEqual([true, true]);
   expect(refused).toEqual(['quotes', 'quotes', 'transfers', 'transfers']);
   expect(answered).toEqual(['quotes', 'quotes']);
+});
+
+/** A node that applies all overrides. @param storageReads takes the words of state overrides at each read of storage */
+function ableNode(target: TargetBlock, storageReads: number[]): FakeNode {
+  return async (_method, [call, _block, overrides]) => {
+    const { to, data } = call as { to?: Hex; data: Hex };
+    const given = Object.entries(overrides as Readonly<Record<Hex, { code?: Hex; stateDiff?: object }>>);
+    const code: CodeOverrides = new Map(
+      given.flatMap(([account, { code: own }]) => (own ? [[account as Hex, own]] : [])),
+    );
+    if (!to) return bounded(data, code, clockAt(target));
+    const [calls] = decodeFunctionData({ abi: AGGREGATE, data }).args;
+    const words = given.flatMap(([, { stateDiff = {} }]) => Object.keys(stateDiff));
+    for (const { target: called, data: sent } of calls)
+      if (called.toLowerCase() === pool.address && size(sent) > 4) storageReads.push(words.length);
+    return aggregate(data, code, clockAt(target));
+  };
+}
+
+test('the storage of a pool is read once for all frames of a block that is being built, without their overrides', async () => {
+  const target = { blockNumber: 3n, timestamp: 36n };
+  const storageReads: number[] = [];
+  const { reader } = readerOf([ableNode(target, storageReads)]);
+  const readAt = async (hash: Hex, frame: number) => {
+    const overrides: StateOverrides = new Map([[numberedAddress(0xfeed), new Map([[word(0), word(frame)]])]]);
+    const pending = { ...target, overrides, digest: `${frame}`, receivedAt: 0 };
+    const [answers] = await reader.read({ block: { number: 2n, hash, timestamp: 24n, pending } }, [pool]);
+    return answers;
+  };
+  const frames = [await readAt(word(2), 1), await readAt(word(2), 2), await readAt(word(2), 3)];
+  expect(storageReads).toEqual([0]);
+  for (const { storage, quote, committedQuote } of frames.map((frame) => frame ?? {})) {
+    expect(storage).toEqual(frames[0]?.storage);
+    expect([storage, quote, committedQuote].map((answer) => answer?.success)).toEqual([true, true, true]);
+  }
+  // After a reorganisation it may be another.
+  await readAt(word(22), 3);
+  expect(storageReads).toEqual([0, 0]);
 });

@@ -23,7 +23,7 @@ import { priceCall } from '../calls/probe-calls.ts';
 import { expectedSwaps } from '../guards/pool-claim.ts';
 import type { TransferProver } from '../guards/transfer-prover.ts';
 import type { ServedPool } from '../pools/pool-directory.ts';
-import { CommittedQuotes } from './committed-quotes.ts';
+import { CommittedAnswers } from './committed-answers.ts';
 import type { CurveSearcher } from './curve-searcher.ts';
 import type { GasKind, MadeCall, PoolGas } from './pool-gas.ts';
 import type { ShownPart } from './shown-part.ts';
@@ -43,7 +43,7 @@ export interface AnswersReaderDeps {
  */
 export class AnswersReader {
   readonly #deps: AnswersReaderDeps;
-  readonly #committedQuotes = new CommittedQuotes();
+  readonly #committed = new CommittedAnswers();
   readonly #inversion: OutageLog;
 
   constructor(deps: AnswersReaderDeps) {
@@ -78,17 +78,18 @@ export class AnswersReader {
       const swaps = expectedSwaps(pool, others, found[index], timeIn(context.block));
       return { kind: 'rest', prices: [priceCall(pool)], swaps };
     });
-    const [states, own, committedQuotes] = await Promise.all([
-      this.#readStates(context, unread),
+    const [states, own, committed] = await Promise.all([
+      this.#readStates(context, unread, !needsOverrides(context)),
       this.#readOwn(context, pools, calls, part?.gas),
-      this.#committedQuotes.quotes(context, pools, (at, of) => this.#readStates(at, of)),
+      this.#committed.answers(context, pools, (at, of) => this.#readStates(at, of, true)),
     ]);
     const others = await Promise.all(pools.map((pool, index) => (shown[index] ? part?.others(pool) : undefined)));
     const read = pools.map((_, index): PoolAnswers => {
       const { prices, simulated } = own[index] ?? {};
       const known = others[index];
       if (known) return { ...withPrices(known, prices), simulated };
-      return { ...states.shift(), prices, watched: watched[index], committedQuote: committedQuotes[index] };
+      const { storage, quote: committedQuote } = committed[index] ?? {};
+      return { ...(storage && { storage }), ...states.shift(), prices, watched: watched[index], committedQuote };
     });
     const transfers = await prover.prove(context, pools, read);
     return read.map((each, index) => ({ ...each, transfers: transfers[index] }));
@@ -141,14 +142,15 @@ export class AnswersReader {
   }
 
   /**
-   * Reads storage, and quotes where nodes apply overrides. Where they do not, decoding inverts prices instead.
+   * Reads quotes where nodes apply overrides, and storage unless that is known. Where nodes do not apply overrides,
+   * decoding inverts prices instead.
    *
-   * @throws RpcFailure when no node gave the block's storage
+   * @throws RpcFailure when no node gave the block's state
    */
-  async #readStates(context: ReadContext, pools: readonly ServedPool[]): Promise<PoolAnswers[]> {
+  async #readStates(context: ReadContext, pools: readonly ServedPool[], withStorage: boolean): Promise<PoolAnswers[]> {
     if (pools.length === 0) return [];
     try {
-      const read = await this.#readStorageAndQuotes(context, pools);
+      const read = await this.#readStorageAndQuotes(context, pools, withStorage);
       this.#inversion.worked();
       return read;
     } catch (error) {
@@ -170,7 +172,11 @@ export class AnswersReader {
    * Reads all storage of a call before its quotes, since a provider can burn the gas. After a part it also reads the
    * state of guards: the next part may come before a further call.
    */
-  async #readStorageAndQuotes(context: ReadContext, pools: readonly ServedPool[]): Promise<PoolAnswers[]> {
+  async #readStorageAndQuotes(
+    context: ReadContext,
+    pools: readonly ServedPool[],
+    withStorage: boolean,
+  ): Promise<PoolAnswers[]> {
     const { target, onFees } = this.#deps;
     const { block } = context;
     // There, nodes that refuse them are asked again: live prices are suspended meanwhile, more briefly.
@@ -183,7 +189,7 @@ export class AnswersReader {
     }));
     const groups = pools.map((pool, index) => {
       const { stopLoss = [], velocity = [] } = guards[index] ?? {};
-      return [storageCall(pool), ...stopLoss, ...velocity, quoteCall(pool)];
+      return [...(withStorage ? [storageCall(pool)] : []), ...stopLoss, ...velocity, quoteCall(pool)];
     });
     const showFees = block.pending ? undefined : onFees;
     const results = await multicall(target, stubbed, [...groups, showFees ? feeCalls(target.multicall3) : []]);
@@ -195,11 +201,13 @@ export class AnswersReader {
       stubbed,
       skipped.map((pool) => [quoteCall(pool, true)]),
     );
-    return results.map(([storage, ...rest], index) => {
+    return results.map((group, index) => {
+      const rest = [...group];
+      const storage = withStorage ? rest.shift() : undefined;
       const quote = rest.pop();
       const { stopLoss = [], velocity } = guards[index] ?? {};
       return {
-        storage,
+        ...(storage && { storage }),
         quote: wasQuoteSkipped(quote) ? late.shift()?.[0] : quote,
         ...(stopLoss.length > 0 && { stopLoss: rest.slice(0, stopLoss.length) }),
         ...(velocity && { velocity: rest.slice(stopLoss.length) }),
