@@ -35,6 +35,19 @@ test('a chain that stays behind for long was rolled back', () => {
   expect(numberAt(13_000)).toBe(6);
 });
 
+test('a chain that stays at the block before one that nodes refuse was rolled back to it, for listeners too', () => {
+  const { chain, tracked, numberAt, names } = chainOf(1_000);
+  chain.heads = [head(5)];
+  numberAt(0);
+  chain.ms = 2_000;
+  tracked.push(head(6));
+  tracked.reject(head(6));
+  for (let ms = 3_000; ms < 12_000; ms += 1_000) expect(numberAt(ms)).toBe(5);
+  expect(names).toEqual(['a5', 'a6']);
+  for (let ms = 12_000; ms < 40_000; ms += 1_000) expect(numberAt(ms)).toBe(5);
+  expect(names).toEqual(['a5', 'a6', 'a5 from 6']);
+});
+
 test('a listener gets each head that is taken, and from where blocks were replaced', () => {
   forks.b = 2;
   const { chain, numberAt, names } = chainOf(1_000);

@@ -164,7 +164,10 @@ function withPolled<H extends Headed>(step: Step<H>, heads: readonly H[]): Step<
 
 function isBehind<H extends Headed>(state: HeadState<H>, { block }: H): boolean {
   const last = lastHead(state)?.block;
-  return last !== undefined && block.number <= last.number && block.hash !== last.hash;
+  const isBelowLast = last !== undefined && block.number <= last.number && block.hash !== last.hash;
+  // Who listens has the last head that was taken, also while it gives way to the one before.
+  const { taken } = state;
+  return isBelowLast || (block.number <= taken.top && block.hash !== taken.hashAt(taken.top));
 }
 
 /** How long after the start of a poll the next one is due. */
