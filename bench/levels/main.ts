@@ -14,6 +14,8 @@ import type { ClientOrder, Counted, Seen } from './clients.ts';
 const POOLS = 10;
 const CHANGED = 6;
 const EVERY_MS = 500;
+/** Changes before anything is measured: V8 compiles what runs twice a second for about 250 frames. */
+const WARM = { everyMs: 250, seconds: 60 };
 const ROUNDS = 3;
 const CALM_MS = 20_000;
 /** Of 100 addresses, as many as the default quota lets through. */
@@ -31,7 +33,8 @@ interface Run {
 runBench({
   name: 'levels',
   description: `The frame that all get who have no key, of 20 live pools, about as many as the demo shows on a chain, of which 6 change
-twice a second, to many WebSockets: CPU time of a frame beside that of a bare broadcast of the same bytes, as it is and compressed.
+twice a second, to many WebSockets, after a minute of warm-up: CPU time of a frame beside that of a bare broadcast of the same bytes,
+as it is and compressed.
 Then quotes while malformed calls of JSON-RPC come, 500 a second. Then calls to nodes for that frame, with one reader and with many.`,
   options: {
     connections: ['WebSockets', 1_000],
@@ -49,8 +52,8 @@ Then quotes while malformed calls of JSON-RPC come, 500 a second. Then calls to 
 });
 
 /** Gives pools new prices, all in one frame, again and again. @returns ends that */
-function changePrices(market: LiveMarket, count: number): () => void {
-  const timer = setInterval(() => void update(market, market.pools.slice(0, count)), EVERY_MS);
+function changePrices(market: LiveMarket, count: number, everyMs = EVERY_MS): () => void {
+  const timer = setInterval(() => void update(market, market.pools.slice(0, count)), everyMs);
   return () => clearInterval(timer);
 }
 
@@ -99,8 +102,11 @@ async function measureFrames(run: Run): Promise<void> {
   const stop = changePrices(market, market.pools.length);
   await sleep(2_000);
   stop();
-  const stopChanges = changePrices(market, CHANGED);
   const url = publicUrl(server, market);
+  const stopWarm = changePrices(market, CHANGED, WARM.everyMs);
+  await costOf({ ...run, seconds: WARM.seconds }, server, { url, connections: 1 });
+  stopWarm();
+  const stopChanges = changePrices(market, CHANGED);
   const alone = await costOf(run, server, { url, connections: 1 });
   const pairs: (readonly [crowd: FrameCost, broadcast: FrameCost])[] = [];
   // In turn: what slows the machine for a while slows both.
