@@ -3,12 +3,14 @@ import type { Hex } from 'viem';
 import { expect, test } from 'vitest';
 import type { BlockRef } from '../../chain/read-context.ts';
 import { runs } from '../../test/harness/property-seed.ts';
+import { ChainTail } from '../heads/chain-tail.ts';
+import type { Heads } from '../heads/heads.ts';
 import { targetOf } from './target-block.ts';
 
 const hash: Hex = `0x${'0a'.repeat(32)}`;
 
-function chainAt(top: bigint) {
-  const heads = { top, isPassed: false };
+function chainAt(top: bigint, listening: Partial<Pick<Heads, 'onHead'>> = {}) {
+  const heads = { top, isPassed: false, ...listening };
   const chain = { blockTimeMs: 2_000, heads };
   /** The block number of a frame that was read at a block, with or without overrides of a later one. */
   const numberOf = (number: bigint, pendingNumber?: bigint): bigint => {
@@ -37,6 +39,21 @@ test('after the chain went back frames name the block that is being built', () =
   numberOf(609n);
   heads.top = 500n;
   expect(numberOf(500n)).toBe(501n);
+});
+
+test('what was named above a chain that went back counts no more, though nobody read meanwhile', () => {
+  let headChanged: Parameters<Heads['onHead']>[0] | undefined;
+  const onHead: Heads['onHead'] = (listener) => {
+    headChanged = listener;
+    return () => undefined;
+  };
+  const { heads, numberOf } = chainAt(609n, { onHead });
+  expect(numberOf(609n)).toBe(610n);
+  for (const top of [606n, 608n]) {
+    heads.top = top;
+    headChanged?.({ block: { number: top, hash, timestamp: 0n, parents: [] }, endpoint: null }, ChainTail.EMPTY);
+  }
+  expect(numberOf(608n)).toBe(609n);
 });
 
 const step = fc.record({

@@ -5,7 +5,7 @@ import { perObject } from '../../runtime/per-object.ts';
 import type { Heads } from '../heads/heads.ts';
 import { MAX_AHEAD } from './frame-merger.ts';
 
-type TargetHeads = Pick<Heads, 'top' | 'isPassed'>;
+type TargetHeads = Pick<Heads, 'top' | 'isPassed'> & Partial<Pick<Heads, 'onHead'>>;
 
 /** A chain whose block being built is named. */
 export interface TargetedChain {
@@ -20,7 +20,8 @@ export class NamedTarget {
   readonly #heads: TargetHeads;
   #raised: (() => void) | undefined;
   #highest: TargetBlock | undefined;
-  #heard = NONE;
+  /** What other processes named last. */
+  readonly #heard = new Map<string, bigint>();
 
   constructor(heads: TargetHeads) {
     this.#heads = heads;
@@ -39,10 +40,19 @@ export class NamedTarget {
     return this.#highest?.blockNumber;
   }
 
-  /** Takes note of what another process named, which may have seen one more block. What cannot be changes nothing. */
-  hear(number: bigint): void {
-    if (number <= this.#heads.top + 1n + MAX_AHEAD || this.#heads.top < 0n)
-      this.#heard = maxBigint(this.#heard, number);
+  /**
+   * Takes note of what another process names now, undefined: nothing. It may have seen one more block. What cannot be
+   * changes nothing.
+   */
+  hear(from: string, number: bigint | undefined): void {
+    if (number === undefined) this.#heard.delete(from);
+    else if (number <= this.#heads.top + 1n + MAX_AHEAD || this.#heads.top < 0n) this.#heard.set(from, number);
+  }
+
+  /** Forgets what was named above a chain that went back: it may come to that height again before the next name. */
+  headChanged(): void {
+    const most = this.#heads.top + (this.#heads.isPassed ? 1n : 0n) + MAX_AHEAD;
+    if (this.#highest && this.#highest.blockNumber > most) this.#highest = undefined;
   }
 
   /** Names the block being built, where what is shown was read in `own`. */
@@ -52,8 +62,11 @@ export class NamedTarget {
     const most = top + MAX_AHEAD;
     const highest = this.#highest;
     const kept = highest && highest.blockNumber <= most ? highest : own;
-    if (this.#heard > most + 1n) this.#heard = NONE;
-    const heard = maxBigint(isPassed ? top + 1n : NONE, this.#heard <= most ? this.#heard : NONE);
+    let heard = isPassed ? top + 1n : NONE;
+    for (const [from, number] of this.#heard) {
+      if (number > most + 1n || number < top - MAX_AHEAD) this.#heard.delete(from);
+      else if (number <= most) heard = maxBigint(heard, number);
+    }
     const { blockNumber, timestamp } = laterOf(laterOf(own, kept), blockBy(own, heard, blockTimeMs));
     this.#highest = { blockNumber, timestamp };
     if (blockNumber > maxBigint(top + 1n, heard) && blockNumber > (highest?.blockNumber ?? NONE)) this.#raised?.();
@@ -70,7 +83,11 @@ const blockBy = ({ blockNumber, timestamp }: TargetBlock, number: bigint, blockT
 });
 
 /** What was named of a chain, by its committed heads. */
-export const namedTarget = perObject((heads: TargetHeads) => new NamedTarget(heads));
+export const namedTarget = perObject((heads: TargetHeads) => {
+  const target = new NamedTarget(heads);
+  heads.onHead?.(() => target.headChanged());
+  return target;
+});
 
 /**
  * The block that is being built, as those who take prices are to know it. It goes back only when the chain does:

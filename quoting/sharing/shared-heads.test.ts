@@ -83,6 +83,18 @@ test('the block after the next, which one process named, is named by others too,
   expect(other.nameAt(12n)).toBe(13n);
 });
 
+test('what a process named counts no more once its chain went back, nor what it said of that to others', async () => {
+  const { start } = startProcesses();
+  const [one, other] = [start(), start()];
+  one.see(11n);
+  expect(one.nameAt(11n, 13n)).toBe(13n);
+  other.see(10n);
+  one.heads.push({ block: { ...headerOf(10n), hash: '0xb0' }, endpoint: null });
+  await vi.waitFor(() => expect(one.heads.current?.block.number).toBe(10n));
+  for (const process of [one, other]) process.see(11n);
+  expect([one.nameAt(11n), other.nameAt(11n)]).toEqual([12n, 12n]);
+});
+
 test('a head far above that one process takes, and what it names there, changes no name elsewhere', async () => {
   const { start } = startProcesses();
   const [fooled, other] = [start(), start()];

@@ -32,9 +32,12 @@ export class SharedHeads {
   /** Takes what another process published. @throws SyntaxError or ZodError when it is malformed */
   take(text: string): void {
     const { id, number, target } = parseHeight(text);
-    if (target !== undefined) this.#deps.target.hear(target);
-    if (number === null) void this.#publishHeight();
-    else this.#deps.heads.hear(id, number);
+    if (number === null) {
+      void this.#publishHeight();
+      return;
+    }
+    this.#deps.target.hear(id, target);
+    this.#deps.heads.hear(id, number);
   }
 
   async #publishHeight(): Promise<void> {
