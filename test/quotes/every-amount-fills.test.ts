@@ -7,6 +7,7 @@ import { RevertedError } from '../../devnet/dev-chain.ts';
 import { evenBins, stopLossExtension } from '../../devnet/pools.ts';
 import { SMALLEST_SWAP } from '../../protocol/curve.ts';
 import type { StopLossMark } from '../../protocol/stop-loss/stop-loss.ts';
+import { assertUntil } from '../harness/assert-until.ts';
 import { runs } from '../harness/property-seed.ts';
 import { amountsOf, type Level } from './chain-curve.ts';
 import { executesAtBlock, executesOnSnapshot } from './execute-on-snapshot.ts';
@@ -181,7 +182,9 @@ async function makeRecipe({
 }
 
 test('random pools, trades, feed moves and watermarks: nothing inside a side is refused, and what is beyond is', async () => {
-  await fc.assert(
+  // A seed may draw pools whose stop losses cut nothing.
+  await assertUntil(
+    () => seen.amounts > 134 * RUNS && seen.cuts > 1.4 * RUNS,
     fc.asyncProperty(recipe, async (pool) => {
       const made = await makeRecipe(pool);
       for (const move of pool.moves) {
@@ -191,8 +194,6 @@ test('random pools, trades, feed moves and watermarks: nothing inside a side is 
     }),
     { numRuns: RUNS, endOnFailure: true },
   );
-  expect(seen.amounts).toBeGreaterThan(134 * RUNS);
-  expect(seen.cuts).toBeGreaterThan(1.4 * RUNS);
   expect(seen.mismatches).toBe(0);
 }, 600_000);
 
