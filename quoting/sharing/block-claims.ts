@@ -15,7 +15,10 @@ import type { BlockReads } from './block-reads.ts';
 
 /** Claims of blocks by their state, which all processes see. */
 export interface ClaimStore {
-  /** Takes a block that no process holds, for `CLAIM_MS`. Rejects while Redis does not answer. */
+  /**
+   * Takes a block that no process holds, for `CLAIM_MS`. Where it is over, resolves once what was published of it came.
+   * Rejects while Redis does not answer.
+   */
   take(state: string): Promise<'taken' | 'held' | 'over'>;
   /** Extends the claim of a block that this process took. */
   renew(state: string): Promise<void>;

@@ -107,6 +107,17 @@ test('what a process read itself counts as sent to it', () => {
   expect(other.find('answers:0xb', blockAt(3).hash)).toEqual({ value: 'value' });
 });
 
+test('what a process read itself replaces nothing that others name by its digest', () => {
+  const [one, other] = [new BlockReads(), new BlockReads()];
+  take(other, read(one, blockAt(1), { 'answers:0xa': 'value' }));
+  for (const number of [2, 3]) {
+    // Nodes may give the same answers in other words.
+    other.remember('answers:0xa', `"value, as read at ${number}"`);
+    take(other, read(one, blockAt(number), { 'answers:0xa': 'value' }));
+    expect(other.find('answers:0xa', blockAt(number).hash)).toEqual({ value: 'value' });
+  }
+});
+
 test('what failed or will not come is absent, what may come is unknown', () => {
   const [one, other] = [new BlockReads(), new BlockReads()];
   const block = blockAt(1);

@@ -44,8 +44,10 @@ export type Found = { readonly value: unknown } | 'absent' | 'unknown';
  */
 export class BlockReads {
   readonly #maxMessage: number;
-  /** The last value of each name. */
+  /** The last value of each name that was sent or came. */
   readonly #last = new LRUCache<string, Value>(growingTo(MAX_VALUES));
+  /** The last value of each name that this process read for itself. It replaces none that others name by its digest. */
+  readonly #own = new LRUCache<string, Value>(growingTo(MAX_VALUES));
   readonly #blocks = new LRUCache<string, BlockRead>({ max: MAX_BLOCKS });
   readonly #unsent = new Map<string, Unsent>();
 
@@ -72,12 +74,13 @@ export class BlockReads {
 
   /** Notes what this process read for itself. If it is the same later, it is sent as its digest. */
   remember(name: string, json: string): void {
-    this.#last.set(name, toValue(json));
+    this.#own.set(name, toValue(json));
   }
 
   /** Makes this process send every value whole again, since another process may have missed messages. */
   forget(): void {
     this.#last.clear();
+    this.#own.clear();
   }
 
   /** Whether anything is known of a block from other processes. */
@@ -103,7 +106,7 @@ export class BlockReads {
       }
       const value = toValue(json);
       const { digest } = value;
-      if (this.#last.get(name)?.digest === digest) {
+      if (this.#known(name, digest)) {
         same.push([name, digest]);
         continue;
       }
@@ -123,8 +126,8 @@ export class BlockReads {
       block.values.set(name, value);
     }
     for (const [name, digest] of same) {
-      const value = this.#last.get(name);
-      if (value?.digest === digest) block.values.set(name, value);
+      const value = this.#known(name, digest);
+      if (value) block.values.set(name, value);
       else block.failed.add(name);
     }
     for (const name of failed) block.failed.add(name);
@@ -134,6 +137,13 @@ export class BlockReads {
   /** Notes that nothing more comes of a block. */
   close(state: string): void {
     this.#blockOf(state).isOver = true;
+  }
+
+  /** A value that was sent before, which is kept as sent; undefined where it was not. */
+  #known(name: string, digest: string): Value | undefined {
+    const value = [this.#last, this.#own].map((values) => values.get(name)).find((each) => each?.digest === digest);
+    if (value) this.#last.set(name, value);
+    return value;
   }
 
   #blockOf(state: string): BlockRead {

@@ -3,6 +3,7 @@ import type { Redis } from 'ioredis';
 import { joinObjects } from '../../runtime/joined-json.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { OutageLog } from '../../runtime/outage-log.ts';
+import { pause } from '../../runtime/pause.ts';
 import { connectFailFast, connectQueueing } from '../../runtime/redis-connections.ts';
 
 /** Redis counts as unreachable when a command takes longer. */
@@ -15,7 +16,7 @@ export interface BusConnections {
   /** For commands, which fail at once while Redis is unreachable. */
   readonly commands: Pick<Redis, 'status' | 'publish' | 'set' | 'pexpire' | 'exists' | 'eval' | 'disconnect'>;
   /** For subscriptions, which wait while Redis is unreachable. */
-  readonly subscriptions: Pick<Redis, 'on' | 'subscribe' | 'unsubscribe' | 'disconnect'>;
+  readonly subscriptions: Pick<Redis, 'on' | 'subscribe' | 'unsubscribe' | 'ping' | 'disconnect'>;
 }
 
 /** Connects a bus to Redis. */
@@ -85,6 +86,15 @@ export class MessageBus {
       this.#listeners.delete(channel);
       if (!this.#isClosed) void this.#subscriber.unsubscribe(channel).catch(this.failed);
     };
+  }
+
+  /** Resolves when all messages were taken that Redis passed on before, or do not come in time. Never rejects. */
+  async caughtUp(): Promise<void> {
+    const ended = new AbortController();
+    // Redis answers behind these on their connection.
+    const answered = this.#subscriber.ping().then(this.worked, this.failed);
+    await Promise.race([answered, pause(COMMAND_TIMEOUT_MS, ended.signal)]);
+    ended.abort();
   }
 
   /** To be called when Redis did a command. */

@@ -101,6 +101,8 @@ export class ReadSharing {
         take: async (state) => {
           const taken = await claims.take(state);
           this.#bus.worked();
+          // What was read came before on another connection, which may be behind on a busy machine.
+          if (taken === 'over') await this.#bus.caughtUp();
           if (taken === 'taken') this.#claimed.inc({ chain: chain.chainId });
           return taken;
         },

@@ -219,7 +219,7 @@ export const INVARIANTS: readonly Invariant[] = [
   {
     holds: 'A value that is sent as a digest is one with that content.',
     test: ['quoting/sharing/block-reads.test.ts', 'whatever is lost, repeated or late'],
-    mutation: ['quoting/sharing/block-reads.ts', 'if (value?.digest === digest)', 'if (value)'],
+    mutation: ['quoting/sharing/block-reads.ts', 'each?.digest === digest', "each !== undefined && digest !== ''"],
   },
   {
     holds: 'Of the processes that read a chain, one holds a block, and Redis gave it the block.',

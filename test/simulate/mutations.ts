@@ -50,8 +50,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'a value of another block is used',
     file: 'quoting/sharing/block-reads.ts',
-    text: 'if (value?.digest === digest) block.values',
-    replacement: 'if (value && digest) block.values',
+    text: 'each?.digest === digest',
+    replacement: "each !== undefined && digest !== ''",
   },
   {
     name: 'what was sent of a replaced block is not sent again',

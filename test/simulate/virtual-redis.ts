@@ -95,6 +95,7 @@ export class VirtualRedis {
       on: (name: string, listener: (...args: string[]) => void) => events.on(name, listener),
       subscribe: async (channel: string) => subscriber.channels.add(channel),
       unsubscribe: async (channel: string) => subscriber.channels.delete(channel),
+      ping: () => command(() => 'PONG'),
       disconnect: () => this.#subscribers.delete(subscriber),
     };
     return { commands, subscriptions } as unknown as BusConnections;
