@@ -3,6 +3,7 @@ import type { Address } from 'viem';
 import { type ChainRpc, openChainRpc } from '../../chain/chain-rpc.ts';
 import { readPartAnd } from '../../chain/read-part.ts';
 import type { LiveConfig, PartSourceConfig } from '../../config/live-schema.ts';
+import { withTimeLimit } from '../../runtime/time-limit.ts';
 import type { ChainContext } from '../chain-bounds.ts';
 import type { Heads } from '../heads/heads.ts';
 import { LiveHeads, type LiveHeadsDeps } from '../live/live-heads.ts';
@@ -54,7 +55,7 @@ export function openPartHeads(
   const shownAnswers = new ShownAnswers(now);
   const read = () =>
     shownAnswers.read(
-      (calls) => readPartAnd({ rpc, chainId, multicall3 }, calls, AbortSignal.timeout(READ_MS)),
+      (calls) => withTimeLimit(READ_MS, (signal) => readPartAnd({ rpc, chainId, multicall3 }, calls, signal)),
       rpc.mayHave('stateOverrides'),
     );
   const feed = new PartFeed({ id: randomUUID(), multicall3, maxAgeMs, committed, sealed, read, observer, now });

@@ -168,23 +168,35 @@ test('a quote that was skipped for want of gas is no answer', async () => {
   expect(known(viewOf(2n))).toEqual(NOTHING);
 });
 
-test('nodes that ignore the calls, or fail with them, are asked again soon, once, and then after a while', async () => {
+const failing = () => {
+  throw new RangeError('too large');
+};
+
+test('nodes that ignore the calls, or fail with them, are asked again soon, then after longer and longer', async () => {
   const { show, clock } = openKnown();
-  const failing = () => {
-    throw new RangeError('too large');
-  };
   await expect(show(viewOf(2n), undefined, failing)).rejects.toThrow('too large');
-  expect(await show(viewOf(3n))).toBe(0);
-  clock.ms = 200;
-  await show(viewOf(4n), undefined, () => ({ success: true, data: '0x' }));
-  clock.ms = 10_199;
-  expect(await show(viewOf(5n))).toBe(0);
-  clock.ms = 10_200;
+  for (const pauseMs of [200, 400, 800, 1_600, 3_200, 6_400, 10_000, 10_000]) {
+    clock.ms += pauseMs - 1;
+    expect(await show(viewOf(3n))).toBe(0);
+    clock.ms += 1;
+    expect(await show(viewOf(4n), undefined, () => ({ success: true, data: '0x' }))).toBe(POOLS.length);
+  }
+  clock.ms += 10_000;
   expect(await show(viewOf(6n))).toBe(POOLS.length);
   // As a block is sealed, now and then.
   await expect(show(viewOf(7n), undefined, failing)).rejects.toThrow('too large');
-  clock.ms = 10_400;
+  clock.ms += 200;
   expect(await show(viewOf(8n))).toBe(POOLS.length);
+});
+
+test('while the call fails without these, too, they are read again soon: the machine is busy', async () => {
+  const { shown, show, clock } = openKnown();
+  for (let times = 0; times < 5; times += 1) {
+    await expect(show(viewOf(2n), undefined, failing)).rejects.toThrow('too large');
+    await expect(shown.read(async () => Promise.reject(new Error('late')), true)).rejects.toThrow('late');
+    clock.ms += 200;
+  }
+  expect(await show(viewOf(3n))).toBe(POOLS.length);
 });
 
 test('pools that were not read for more than a block are not asked for', async () => {

@@ -33,10 +33,11 @@ interface KnownAnswers extends AnsweredPool {
 const MAX_POOLS = 300;
 const MAX_VIEWS = 4;
 /**
- * For how long no answers are read with parts after nodes refused or ignored the calls so often in a row. The first
- * time, it may be that a block was just sealed.
+ * For how long no answers are read with parts after nodes refused or ignored the calls, or took too long. The first
+ * time, it may be that a block was just sealed, or that the machine is busy. Each time in a row it is twice as long.
  */
-const PAUSES_MS = [200, 10_000] as const;
+const PAUSE_MS = 200;
+const MAX_PAUSE_MS = 10_000;
 
 /**
  * What pools answer after a part, as the call that shows it also shows: of pools that were read after an earlier part,
@@ -86,6 +87,8 @@ export class ShownAnswers {
       return view;
     } catch (error) {
       if (due.length > 0) this.#pause();
+      // The call fails without them, too.
+      else this.#failures = 0;
       throw error;
     }
   }
@@ -124,8 +127,7 @@ export class ShownAnswers {
   }
 
   #pause(): void {
-    const [first, further] = PAUSES_MS;
-    this.#pausedUntil = this.#now() + (this.#failures === 0 ? first : further);
+    this.#pausedUntil = this.#now() + Math.min(PAUSE_MS * 2 ** this.#failures, MAX_PAUSE_MS);
     this.#failures += 1;
   }
 
