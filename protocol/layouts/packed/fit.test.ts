@@ -112,6 +112,9 @@ describe('a fit', () => {
         const at = pick % fills.length;
         expect(changed(at, (fill) => ({ ...fill, amountOut: more(fill.amountOut) }))).toBeNull();
         expect(changed(at, (fill) => ({ ...fill, amountIn: more(fill.amountIn) }))).toBeNull();
+        const { cumulativeInput = 0n, cumulativeOutput = 0n } = curve.levels.at(-1) ?? {};
+        const emptied = { amountIn: more(cumulativeInput), amountOut: cumulativeOutput };
+        expect(changed(plan.probes.length - 1, () => emptied)).toBeNull();
       }),
     );
   });

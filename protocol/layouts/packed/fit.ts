@@ -95,8 +95,12 @@ function netAtEnd({ steps, outputRaw }: Run, multiplierOut: bigint): bigint {
   return last ? last.netBefore + fillExactOutput(last.slice, output - last.outputBefore).net : 0n;
 }
 
-/** Whether the pool gave for an input what the curve gives, or more by as much as the curve rounds inputs up. */
+/**
+ * Whether the pool gave for an input what the curve gives, or more by as much as the curve rounds inputs up. A probe may
+ * empty the side: the pool then takes no more than all of it costs.
+ */
 function explainsInput(curve: SideCurve, { amountIn, amountOut }: SwapAmounts): boolean {
+  if (amountIn > (curve.levels.at(-1)?.cumulativeInput ?? 0n)) return false;
   const least = levelAtInput(curve, amountIn - amountIn / TOLERANCE.part)?.cumulativeOutput ?? 0n;
   const most = levelAtInput(curve, amountIn + tolerance(amountIn))?.cumulativeOutput ?? 0n;
   // A fee on the whole is known to a raw unit.
