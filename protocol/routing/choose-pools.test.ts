@@ -71,7 +71,8 @@ describe('plans over the chosen pools', () => {
         const lost = tradeType === 'exact_in' ? best - found : found - best;
         if (lost * 1_000n <= best) close += 1;
       }),
-      { numRuns: runs(200) },
+      // A share is measured in the same cases in every run.
+      { numRuns: runs(200), seed: 1 },
     );
     expect(bounded).toBeGreaterThan(runs(100));
     expect(close / cases).toBeGreaterThanOrEqual(0.99);

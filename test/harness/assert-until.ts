@@ -10,7 +10,7 @@ const MAX_SEEDS = 30;
 export async function assertUntil<T>(
   hasSeenEnough: () => boolean,
   property: fc.IRawProperty<T>,
-  parameters: Omit<fc.Parameters<T>, 'seed'>,
+  parameters: Omit<fc.Parameters<T>, 'seed'> = {},
 ): Promise<void> {
   for (let seed = PROPERTY_SEED; seed < PROPERTY_SEED + MAX_SEEDS; seed += 1) {
     await fc.assert(property, { ...parameters, seed });

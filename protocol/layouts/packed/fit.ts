@@ -96,8 +96,8 @@ function netAtEnd({ steps, outputRaw }: Run, multiplierOut: bigint): bigint {
 }
 
 /**
- * Whether the pool gave for an input what the curve gives, or more by as much as the curve rounds inputs up. A probe may
- * empty the side: the pool then takes no more than all of it costs.
+ * Whether the pool gave for an input what the curve gives, or more by as much as the curve rounds inputs up. A probe
+ * may empty the side: the pool then takes no more than all of it costs.
  */
 function explainsInput(curve: SideCurve, { amountIn, amountOut }: SwapAmounts): boolean {
   if (amountIn > (curve.levels.at(-1)?.cumulativeInput ?? 0n)) return false;

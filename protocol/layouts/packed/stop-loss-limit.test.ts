@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { assertUntil } from '../../../test/harness/assert-until.ts';
 import { runs } from '../../../test/harness/property-seed.ts';
 import type { SideLimit } from '../../curve.ts';
 import { Q64 } from '../../fixed-point.ts';
@@ -88,9 +89,10 @@ function refuses(side: SideCurve, { drawdownE6, bins }: StopLossState, keptE6: b
 const levelsOf = (side: SideCurve, limit: SideLimit | null) =>
   limit ? levelsWithin(side, limit.most, limit.level) : side.levels;
 
-test('every input inside the limit is accepted, whatever part of the fees stays with the bins', () => {
+test('every input inside the limit is accepted, whatever part of the fees stays with the bins', async () => {
   const seen = { cut: 0, closed: 0, open: 0 };
-  fc.assert(
+  await assertUntil(
+    () => Math.min(...Object.values(seen)) > runs(12),
     fc.property(guarded, ({ side, stopLoss, keptE6 }) => {
       const limit = stopLossLimit(side, 'bidAsk', stopLoss);
       seen[limit === null ? 'open' : limit.most === 0n ? 'closed' : 'cut'] += 1;
@@ -106,12 +108,13 @@ test('every input inside the limit is accepted, whatever part of the fees stays 
     }),
     { numRuns: runs(300) },
   );
-  expect(Math.min(...Object.values(seen))).toBeGreaterThan(runs(12));
 });
 
-test('an amount beyond the limit that is not the whole side is refused even when all of the fees stay', () => {
+test('an amount beyond the limit that is not the whole side is refused even when all of the fees stay', async () => {
   let known = 0;
-  fc.assert(
+  // A twelfth of the draws, more or less.
+  await assertUntil(
+    () => known > runs(6),
     fc.property(guarded, ({ side, stopLoss, keptE6 }) => {
       const limit = stopLossLimit(side, 'bidAsk', stopLoss);
       if (!limit?.beyond || limit.most === 0n || limit.beyond === side.levels.at(-1)?.cumulativeInput) return;
@@ -120,6 +123,4 @@ test('an amount beyond the limit that is not the whole side is refused even when
     }),
     { numRuns: runs(300) },
   );
-  // A twelfth of the draws, more or less.
-  expect(known).toBeGreaterThan(runs(6));
 });
