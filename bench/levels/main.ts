@@ -14,7 +14,7 @@ import type { ClientOrder, Counted, Seen } from './clients.ts';
 const POOLS = 10;
 const CHANGED = 6;
 const EVERY_MS = 500;
-/** Changes before anything is measured: V8 compiles what runs twice a second for about 250 frames. */
+/** Prices change so before anything is measured: V8 goes on compiling for the first 250 frames or so. */
 const WARM = { everyMs: 250, seconds: 60 };
 const ROUNDS = 3;
 const CALM_MS = 20_000;

@@ -10,7 +10,10 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** A process and all below it, with their commands: from one look, which costs as much as any. */
+/** A line of `ps`: the process, its parent and its command. */
+const ROW = /^ *(\d+) +(\d+) (.*)$/gm;
+
+/** Commands of a process and of all below it, from one call of `ps`, which costs as much for all as for one. */
 export function commandsOf(root: number): ReadonlyMap<number, string> {
   const rows = [...execFileSync('ps', ['-eo', 'pid=,ppid=,args='], { encoding: 'utf8' }).matchAll(ROW)];
   const children = Map.groupBy(rows, ([, , parent]) => Number(parent));
@@ -21,8 +24,6 @@ export function commandsOf(root: number): ReadonlyMap<number, string> {
   ];
   return new Map(below(root).map((pid) => [pid, commands.get(pid) ?? '']));
 }
-
-const ROW = /^ *(\d+) +(\d+) (.*)$/gm;
 
 /** A process and all below it. */
 export const processesOf = (root: number): number[] => [...commandsOf(root).keys()];

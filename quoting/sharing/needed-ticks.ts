@@ -2,7 +2,7 @@ import { startRepeating } from '../../runtime/repeat.ts';
 import { TICK_MS } from './block-readers.ts';
 import type { ChainReads } from './chain-reads.ts';
 
-/** Ticks of a chain's shared reads while these have anything to do: a process that nobody asks has none. */
+/** Lets the shared reads of a chain tick while they have something to do. A process that nobody asks does not tick. */
 export class NeededTicks {
   readonly #reads: Pick<ChainReads, 'tick' | 'isIdle'>;
   #end: (() => void) | undefined;

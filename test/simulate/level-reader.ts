@@ -65,7 +65,7 @@ export class LevelReader {
     this.leave();
   }
 
-  /** Its connection ends, by whomever; unless it is away, it connects again. */
+  /** The reader or the process ends the connection; the reader connects again unless it is away. */
   leave(): void {
     const { time } = this.options;
     const { process } = this;

@@ -20,7 +20,7 @@ export class Miner {
     this.#mineLater();
   }
 
-  /** @param blockMs about how long each block takes from now on; null: there is none. Default: the block time */
+  /** @param blockMs about how long each block takes from now on; null: the chain halts. Default: the block time */
   setPace(blockMs: number | null = this.#usualMs): void {
     this.#blockMs = blockMs;
     this.#mineLater();

@@ -5,7 +5,7 @@ import type { Plan } from './plan.ts';
 import type { Random } from './random.ts';
 import { QUOTES } from './world-config.ts';
 
-/** Within this time of its beginning processes and most readers leave. */
+/** Processes and most readers leave within this time of the beginning of a quiet time. */
 const EDGE_MS = 4_000;
 /** How long before its end a process is suspended at most, others start, and readers come back: then all is well. */
 const RESUMED_MS = 60_000;
@@ -83,7 +83,7 @@ function leavingProcesses({ processes }: Plan, random: Random, from: number, to:
   return actions;
 }
 
-/** When a reader is away; it may come back for a moment in between. */
+/** The times in which a reader is away: one, or two around a visit. */
 function awayBetween(from: number, to: number, random: Random): { readonly at: number; readonly ms: number }[] {
   const visitMs = random.int(...VISIT_MS);
   if (!random.chance(VISITING) || to - from < 2 * visitMs) return to > from ? [{ at: from, ms: to - from }] : [];

@@ -22,8 +22,8 @@ export interface Outcome {
   readonly counts: Findings['counts'];
 }
 
+/** How often the auditor compares, and how often while nobody reads. */
 const CHECK_MS = 250;
-/** The same while nobody reads. */
 const AWAY_CHECK_MS = 1_000;
 /** For how long prices that ended are compared. */
 const REMEMBERED_MS = 60_000;
