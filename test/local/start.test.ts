@@ -110,8 +110,8 @@ describe('npm start, npm run backup, npm run restore and a new release', { timeo
     const logOf = (store: string) => readFile(join(data, 'logs', `${store}.log`), 'utf8');
     expect(await logOf('postgres')).toContain('database system is ready to accept connections');
     expect(await logOf('redis')).toContain('Ready to accept connections');
-    // Postgres says every ten seconds how long it recovers, and here every ten milliseconds.
-    await appendFile(join(data, 'postgres/data/postgresql.auto.conf'), 'log_startup_progress_interval = 10\n');
+    // Postgres says every ten seconds how long it recovers, and here every millisecond: it takes eight.
+    await appendFile(join(data, 'postgres/data/postgresql.auto.conf'), 'log_startup_progress_interval = 1\n');
     await (isRoot ? fillDisk(service, data) : endPart(service, 'postgres', 'bin/postgres -D'));
     await untilRows(data);
     await healthyQuote(chain, service);
