@@ -77,6 +77,22 @@ test('commits whose subject Git makes may be longer', async () => {
   expect((await subjectOf()).length).toBeGreaterThan(74);
 });
 
+test('what holds passwords and keys by the pages for operators is left out', async () => {
+  await cp(join(PROJECT_ROOT, '.gitignore'), join(repository, '.gitignore'));
+  await git('init');
+  const secret = [
+    'data/settings.sh',
+    '.env',
+    'chains.env',
+    'database.env',
+    'redis.env',
+    'operator.dump',
+    'pools.sql.gz',
+  ];
+  const { stdout } = await git('check-ignore', '.env.example', 'chains.env.example', ...secret);
+  expect(stdout.split('\n')).toEqual(secret);
+});
+
 test('an installation without a repository, or without Git, changes and says nothing', async () => {
   const quiet = { exitCode: 0, stdout: '', stderr: '' };
   expect(await install()).toMatchObject(quiet);
