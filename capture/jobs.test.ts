@@ -1,8 +1,10 @@
-import { beforeEach, expect, test } from 'vitest';
+import type pg from 'pg';
+import { Registry } from 'prom-client';
+import { beforeEach, expect, test, vi } from 'vitest';
 import { createLogger } from '../runtime/logger.ts';
 import { pass, stopTime } from '../test/harness/stopped-time.ts';
 import type { Job } from './job.ts';
-import { runJob } from './jobs.ts';
+import { runJob, startJobs } from './jobs.ts';
 
 const logger = createLogger('test', 'silent');
 /** @param onRun called after each run */
@@ -56,4 +58,36 @@ test('a stop waits for the round in hand, ends the pause, and starts no other ro
   inHand.resolve();
   await end;
   expect([started, stopped]).toEqual([1, 1]);
+});
+
+test('samples say which job is late by its own pace, under a label that Prometheus does not rename', async () => {
+  const indexed = { query: async () => ({ rows: [{ schema: 'onchain_1' }] }) } as unknown as pg.Pool;
+  const metrics = new Registry();
+  const pace = (name: string, secs: number) => ({ name, minPauseMs: secs * 1_000, maxPauseMs: secs * 1_000 });
+  let calls = 0;
+  const once = async () => {
+    calls += 1;
+    if (calls > 1) throw new Error('the chain is unreachable');
+  };
+  const all = [
+    { ...pace('quick', 15), run: once },
+    { ...pace('hourly', 3_600), run: async () => undefined },
+    { ...pace('failing', 15), run: () => Promise.reject(new Error('no')) },
+  ];
+  const now = vi.spyOn(Date, 'now').mockReturnValue(0);
+  const jobs = startJobs(all, indexed, metrics, logger);
+  const late = async () => {
+    const { values = [] } = (await metrics.getSingleMetric('capture_job_late')?.get()) ?? {};
+    return Object.fromEntries(values.map(({ labels, value }) => [labels.task, value]));
+  };
+  expect(await late()).toEqual({});
+  await pass(0);
+  expect(await late()).toEqual({ quick: 0, hourly: 0, failing: 1 });
+  now.mockReturnValue(60_001);
+  expect(await late()).toEqual({ quick: 1, hourly: 0, failing: 1 });
+  expect(await metrics.metrics()).not.toMatch(/[{,](job|instance)=/);
+  now.mockRestore();
+  const stopped = jobs.stop();
+  await pass(0);
+  await stopped;
 });

@@ -17,7 +17,11 @@ export type RunningJobs = {
 
 const BUCKETS_SECS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-/** Runs all jobs concurrently, once the database has an index for them to read. Each fails and recovers alone. */
+/**
+ * Runs all jobs concurrently, once the database has an index for them to read. Each fails and recovers alone.
+ *
+ * Metrics call a job `task`: Prometheus has a label `job` of its own, in whose favour it renames that of a sample.
+ */
 export function startJobs(jobs: readonly Job[], database: pg.Pool, metrics: Registry, logger: Logger): RunningJobs {
   const stopping = new AbortController();
   const ended = new EventEmitter();
@@ -26,17 +30,29 @@ export function startJobs(jobs: readonly Job[], database: pg.Pool, metrics: Regi
   const duration = new Histogram({
     name: 'capture_job_duration_seconds',
     help: 'Time of a run of a job, by result',
-    labelNames: ['job', 'result'],
+    labelNames: ['task', 'result'],
     buckets: BUCKETS_SECS,
     registers: [metrics],
   });
   const lastGood = new Gauge({
     name: 'capture_job_last_success_timestamp_seconds',
     help: 'End of the last successful run of a job',
-    labelNames: ['job'],
+    labelNames: ['task'],
     registers: [metrics],
   });
   const states = new Map<string, JobState>();
+  new Gauge({
+    name: 'capture_job_late',
+    help: '1 while the last successful run of a job is further back than four of its longest pauses',
+    labelNames: ['task'],
+    registers: [metrics],
+    collect() {
+      for (const job of jobs) {
+        const state = states.get(job.name);
+        if (state) this.set({ task: job.name }, Number(staleness(state, job, Date.now()) !== null));
+      }
+    },
+  });
   const firstIndex = waitForIndex(database, stopping.signal, {
     onWait: () => logger.info({}, 'jobs wait for the first index'),
   });
@@ -46,8 +62,8 @@ export function startJobs(jobs: readonly Job[], database: pg.Pool, metrics: Regi
     const onRun = (state: JobState, { failure, durationMs }: RunResult) => {
       states.set(job.name, state);
       ended.emit(job.name);
-      duration.observe({ job: job.name, result: failure ? 'failed' : 'ok' }, durationMs / 1_000);
-      if (state.goodAt !== null) lastGood.set({ job: job.name }, state.goodAt / 1_000);
+      duration.observe({ task: job.name, result: failure ? 'failed' : 'ok' }, durationMs / 1_000);
+      if (state.goodAt !== null) lastGood.set({ task: job.name }, state.goodAt / 1_000);
     };
     await firstIndex;
     if (job.afterOthers) await Promise.race([firstRuns, pause(job.minPauseMs, stopping.signal)]);

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { metricsIn } from './promql.ts';
 
@@ -9,4 +10,16 @@ test.each([
   ['max(depth) by (provider)', ['depth']],
 ])('%s reads %j', (expression, names) => {
   expect(metricsIn(expression)).toEqual(names);
+});
+
+const operatorFile = (path: string) => readFileSync(new URL(`../../ops/${path}`, import.meta.url), 'utf8');
+
+test('alerts and dashboard group by no label that Prometheus takes for itself', () => {
+  for (const path of ['alerts.yml', 'grafana/dashboard.json'])
+    expect(operatorFile(path)).not.toMatch(/(by|on) \([^)]*\b(job|instance)\b/);
+});
+
+test('each process that ended is down, although it is not discovered any more', () => {
+  for (const name of ['api', 'capture', 'builders'])
+    expect(operatorFile('alerts.yml')).toContain(`absent(nodejs_version_info{process="${name}"})`);
 });
