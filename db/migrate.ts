@@ -74,7 +74,7 @@ async function readDone(client: pg.Client, files: readonly MigrationFile[]): Pro
   if (unknown)
     throw new ConfigError(
       `database "${client.database}" was made by another release (it ran ${unknown.name}): back up what it alone holds and ` +
-        'restore that into a new database: docs/run/recover.md, "From 0.1"',
+        'restore that into a new database: CHANGELOG.md, "From 0.1"',
     );
   const edited = done.filter(({ name, checksum }) => checksums.get(name) !== checksum).map(({ name }) => name);
   if (edited.length > 0)

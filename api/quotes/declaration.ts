@@ -15,7 +15,7 @@ import { BatchRequest, BatchResponse, Quote } from './quote-schema.ts';
 const Query = z.object({
   depth: z.boolean().default(true).openapi({
     example: true,
-    description: '`true` or `false`. False leaves `depth` out, and does not check whether one side is closed.',
+    description: '`true` or `false`. False leaves `depth` out.',
   }),
   ...basisQuery,
   ...includeQuery,
