@@ -2,7 +2,9 @@ import { averagePrice, bestPoolExactIn, toDecimalPrice } from 'pool-trading-data
 import { createRestClient } from 'pool-trading-data-client/rest';
 
 // The best pool of a pair: best-price URL CHAIN_ID TOKEN_IN TOKEN_OUT AMOUNT_IN, in raw units.
-const [url = '', chain, tokenIn = '', tokenOut = '', amountIn = ''] = process.argv.slice(2);
+const [url = '', chain, sold = '', bought = '', amountIn = ''] = process.argv.slice(2);
+// As pools name them.
+const [tokenIn, tokenOut] = [sold.toLowerCase(), bought.toLowerCase()];
 const chainId = Number(chain);
 const client = createRestClient(url);
 
