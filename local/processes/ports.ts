@@ -20,6 +20,8 @@ export interface Ports {
  * @throws ConfigError one line that names the setting and what to do
  */
 export async function readPorts(env: NodeJS.ProcessEnv, host: string = LOOPBACK): Promise<Ports> {
+  // The processes would get it, too, and the API would never be seen to be up.
+  if (env.OPERATIONS_PORT) throw new ConfigError('OPERATIONS_PORT is set: here PORT has /health, /ready and /metrics');
   return { api: await portOf('PORT', env, host), indexer: await portOf('INDEXER_PORT', env, LOOPBACK) };
 }
 
