@@ -5,7 +5,7 @@ import type { TradeType } from '../protocol/routing/fill-curve.ts';
 import { ChainDepthEstimates } from './depth-estimates.ts';
 import { PoolTable, type ServedPool } from './pools/pool-directory.ts';
 import { numberedAddress as address, flatPool, numberedToken as token } from './pools/served-pool.fixture.ts';
-import { SnapshotError } from './snapshot-error.ts';
+import { BlockTooOldError, SnapshotError } from './snapshot-error.ts';
 import type { DepthSnapshot } from './types.ts';
 
 /** Two pools of a pair in a direction. */
@@ -109,6 +109,38 @@ describe('a crowded pair', () => {
     expect(await chosen([a, b, c])).toEqual([11, 13]);
   });
 
+  it('is read by records again a minute after only the side of the order was closed', async () => {
+    const side = { inputs: [1e6], outputs: [1e6] };
+    const none = { inputs: [], outputs: [] };
+    for (const pool of [a, c]) estimates.record(pool, { bids: side, asks: side, tierRank: 1 });
+    estimates.record(b, { bids: none, asks: none, tierRank: 1 });
+    observe([a, snapshot(a, 0n, 500n)], [b, snapshot(b, 0n, 0n)], [c, snapshot(c, 500n, 500n)]);
+    expect(await chosen([a, b, c])).toEqual([13]);
+    nowMs = 61_000;
+    expect(await chosen([a, b, c])).toEqual([11, 13]);
+    expect(estimates.describe(a, false)).toMatchObject({ isObserved: true, estimate: { outputs: [500] } });
+  });
+
+  it('is read a minute as it was seen, then by records, where only a live price may be', async () => {
+    const side = { inputs: [1e6], outputs: [1e6] };
+    const none = { inputs: [], outputs: [] };
+    const down = (of: ServedPool) => ({ ...snapshot(of, 0n, 0n, 'feed_down'), hasSource: true });
+    estimates.record(a, { bids: side, asks: none, tierRank: 1 });
+    estimates.record(b, { bids: none, asks: none, tierRank: 1 });
+    estimates.record(d, { bids: side, asks: none, tierRank: 1 });
+    observe([a, snapshot(a, 500n, 0n)], [b, snapshot(b, 500n, 0n)], [c, snapshot(c, 400n, 0n)]);
+    observe([a, down(a)], [b, down(b)]);
+    expect(await chosen([a, b, c])).toEqual([11, 12]);
+    nowMs = 50_000;
+    observe([a, down(a)], [b, down(b)], [d, down(d)]);
+    expect(estimates.describe(d, true)).toMatchObject({ isObserved: false, estimate: side });
+    nowMs = 61_000;
+    expect(await chosen([a, b, c])).toEqual([11, 13]);
+    const pending = { blockNumber: 2n } as NonNullable<DepthSnapshot['block']['pending']>;
+    observe([a, { ...down(a), block: { ...down(a).block, pending } }]);
+    expect(await chosen([a, b, c])).toEqual([13]);
+  });
+
   it('forgets nothing when a read fails for the sake of the chain', async () => {
     observe([a, snapshot(a, 500n, 0n)], [b, snapshot(b, 400n, 0n)], [c, snapshot(c, 300n, 0n)]);
     observe(
@@ -116,6 +148,8 @@ describe('a crowded pair', () => {
       [b, new SnapshotError('unavailable', 'no depth')],
       [c, snapshot(c, 0n, 0n, 'internal_error')],
     );
+    expect(await chosen([a, b, c])).toEqual([11, 13]);
+    observe([a, new BlockTooOldError('nodes stand still')], [c, new BlockTooOldError('nodes stand still')]);
     expect(await chosen([a, b, c])).toEqual([11, 13]);
   });
 });

@@ -10,7 +10,7 @@ import { perObject } from '../runtime/per-object.ts';
 import { ResultCache } from '../runtime/result-cache.ts';
 import type { PoolReport } from './pools/chain-catalog.ts';
 import type { ServedPool } from './pools/pool-directory.ts';
-import { SnapshotError } from './snapshot-error.ts';
+import { BlockTooOldError, SnapshotError } from './snapshot-error.ts';
 import type { CurveReport } from './snapshot-metrics.ts';
 import type { DepthSnapshot } from './types.ts';
 
@@ -29,10 +29,14 @@ interface ReportedDepth extends BothSides {
   readonly tierRank: number;
 }
 
+interface ObservedSide {
+  readonly depth: DepthEstimate;
+  /** Until when it counts, on the clock of the estimates. */
+  readonly until: number;
+}
+
 interface KnownPool {
-  observed: BothSides | null;
-  /** Until when the observed depth counts, on the clock of the estimates. */
-  observedUntil: number;
+  readonly observed: { bids: ObservedSide | null; asks: ObservedSide | null };
   reported: ReportedDepth | null;
   /** How its curve became known at its last read. */
   method: CurveReport['method'] | undefined;
@@ -44,7 +48,7 @@ const NO_DEPTH: BothSides = { bids: NO_SIDE, asks: NO_SIDE };
 const COMPARED_MS = 3_000;
 /** Most pools in all cached paths: about 100 bytes each. */
 const COMPARED_POOLS = 200_000;
-/** After this time, reported depth counts again for a pool that showed no depth. */
+/** After this time, reported depth counts again for a side that showed no depth. */
 const CLOSED_MS = 60_000;
 /** Cost of reading a simulated pool, where other pools cost 1: it takes calls of its own. */
 const SIMULATED_COST = 5;
@@ -69,7 +73,8 @@ export class ChainDepthEstimates {
 
   readonly describe = (pool: ServedPool, zeroForOne: boolean): Candidate => {
     const known = this.#known(pool.address);
-    if (known.observedUntil < this.#now()) known.observed = null;
+    const side = sideOf(zeroForOne);
+    if ((known.observed[side]?.until ?? 0) < this.#now()) known.observed[side] = null;
     return new LiveCandidate(pool, zeroForOne, known);
   };
 
@@ -105,16 +110,18 @@ export class ChainDepthEstimates {
     return method === 'simulation' || method === 'none';
   };
 
-  /** Keeps what snapshots showed. A read that failed because of the chain says nothing about the pool. */
+  /**
+   * Keeps what snapshots showed. A read that failed because of the chain says nothing about the pool. A committed block
+   * without a price says nothing about live prices: what was seen counts for `CLOSED_MS`, then reported depth.
+   */
   observe(pools: readonly ServedPool[], snapshots: ReadonlyMap<Address, DepthSnapshot | SnapshotError>): void {
     for (const { address } of pools) {
       const snapshot = snapshots.get(address);
       if (!snapshot || isChainFailure(snapshot)) continue;
-      const sides = snapshot instanceof SnapshotError ? NO_DEPTH : estimateOf(snapshot);
-      const isClosed = sides.bids.inputs.length === 0 && sides.asks.inputs.length === 0;
-      const known = this.#known(address);
-      known.observed = sides;
-      known.observedUntil = isClosed ? this.#now() + CLOSED_MS : Number.POSITIVE_INFINITY;
+      const sides = sidesIn(snapshot);
+      const { observed } = this.#known(address);
+      for (const side of ['bids', 'asks'] as const)
+        observed[side] = observedSide(observed[side], sides?.[side] ?? null, this.#now() + CLOSED_MS);
     }
   }
 
@@ -127,11 +134,14 @@ export class ChainDepthEstimates {
   #known(pool: Address): KnownPool {
     const known = this.#pools.get(pool);
     if (known) return known;
-    const unknown = { observed: null, observedUntil: Number.POSITIVE_INFINITY, reported: null, method: undefined };
+    const unknown = { observed: { bids: null, asks: null }, reported: null, method: undefined };
     this.#pools.set(pool, unknown);
     return unknown;
   }
 }
+
+const isOpen = ({ inputs }: DepthEstimate): boolean => inputs.length > 0;
+const sideOf = (zeroForOne: boolean) => (zeroForOne ? 'bids' : 'asks');
 
 class LiveCandidate implements Candidate {
   readonly pool: ServedPool;
@@ -145,12 +155,12 @@ class LiveCandidate implements Candidate {
   }
 
   get estimate(): DepthEstimate | null {
-    const sides = this.#known.observed ?? this.#known.reported;
-    return sides?.[this.zeroForOne ? 'bids' : 'asks'] ?? null;
+    const side = sideOf(this.zeroForOne);
+    return this.#known.observed[side]?.depth ?? this.#known.reported?.[side] ?? null;
   }
 
   get isObserved(): boolean {
-    return this.#known.observed !== null;
+    return this.#known.observed[sideOf(this.zeroForOne)] !== null;
   }
 
   get tierRank(): number {
@@ -192,5 +202,19 @@ const estimateOf = perObject(
 );
 
 function isChainFailure(snapshot: DepthSnapshot | SnapshotError): boolean {
-  return snapshot instanceof SnapshotError ? snapshot.code !== 'unavailable' : snapshot.status === 'internal_error';
+  if (!(snapshot instanceof SnapshotError)) return snapshot.status === 'internal_error';
+  return snapshot.code !== 'unavailable' || snapshot instanceof BlockTooOldError;
+}
+
+/** The depth that a snapshot shows; null where it has no price but a live one may be. */
+function sidesIn(snapshot: DepthSnapshot | SnapshotError): BothSides | null {
+  if (snapshot instanceof SnapshotError) return NO_DEPTH;
+  const { status, hasSource, block } = snapshot;
+  return status === 'feed_down' && hasSource && !block.pending ? null : estimateOf(snapshot);
+}
+
+/** What is known of a side. @param depth null: what was seen before counts until `soon` */
+function observedSide(before: ObservedSide | null, depth: DepthEstimate | null, soon: number): ObservedSide | null {
+  if (depth) return { depth, until: isOpen(depth) ? Number.POSITIVE_INFINITY : soon };
+  return before && isOpen(before.depth) ? { ...before, until: Math.min(before.until, soon) } : null;
 }
