@@ -141,7 +141,7 @@ async function serve(): Promise<void> {
   const app = createApp(routes, {
     ...common,
     stores: outage,
-    verifyKey: createKeyVerifier(database.$client, CLOCKS.wallClock),
+    verifyKey: createKeyVerifier(database.$client, CLOCKS.now),
     rateLimit: { limits: file.limits, redis, prefix, trustedProxies },
     webSockets: { sockets, streams, takers },
     pages: (it) => {
