@@ -15,7 +15,7 @@ export interface PartNodeOptions {
   readonly blockSecs?: number;
   /** Default: `block`. */
   readonly form?: PartForm;
-  /** Parts of block N + 1 come this long before block N. Default: 0 ms. */
+  /** Parts of block N + 1 come this long before block N; Infinity: until `showHead` is called. Default: 0 ms. */
   readonly earlyMs?: number;
   /** Whether a block that begins late has the time of the clock. Default: no. */
   readonly followsClock?: boolean;
@@ -35,6 +35,8 @@ export interface PartNode {
   submit(transaction: Hex): void;
   /** Shows the next part; after the last one of a block, seals this and shows the first one of the next. */
   nextPart(): Promise<Part>;
+  /** Shows the block below parts that came before it. */
+  showHead(): Promise<void>;
   /**
    * Calls {@link nextPart} at the pace of the sequencer. `before` may submit what comes with the next part.
    *
@@ -83,7 +85,7 @@ export async function startPartNode(chain: DevChain, options: PartNodeOptions = 
       sockets.showPart(next, await blockAt(chain, 'pending'));
       return next;
     });
-    if (part.index === 0 && earlyMs > 0) setTimeout(() => void showHead(), earlyMs);
+    if (part.index === 0 && earlyMs > 0 && earlyMs < Infinity) setTimeout(() => void showHead(), earlyMs);
     return part;
   };
 
@@ -94,6 +96,7 @@ export async function startPartNode(chain: DevChain, options: PartNodeOptions = 
     part: () => sequencer.part,
     submit: (transaction) => sequencer.submit(transaction),
     nextPart,
+    showHead,
     run: (before) => runParts((blockSecs * 1_000) / partsPerBlock, nextPart, async () => before?.(sequencer.part)),
     trap(...next) {
       traps = next;
