@@ -115,7 +115,7 @@ describe('npm start, npm run backup, npm run restore and a new release', { timeo
     await (isRoot ? fillDisk(service, data) : endPart(service, 'postgres', 'bin/postgres -D'));
     await untilRows(data);
     await healthyQuote(chain, service);
-    expect(service.recentOutput()).toContain('postgres recovers what a crash left: 0 s');
+    expect(service.recentOutput()).toMatch(/postgres recovers what a crash left: \d+ s/);
   });
 
   test('it is backed up while it runs, and ends when it is stopped, whatever its nodes do', async () => {
