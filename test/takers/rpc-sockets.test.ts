@@ -99,14 +99,14 @@ test('a connection has two calls of levels or overrides a second, and a batch to
   const batch = (await (await rpc.post(calls)).json()) as RpcResponse[];
   expect(batch.map(({ error }) => error?.code)).toEqual([undefined, undefined, -32_005, -32_005, undefined]);
   const client = await connectTexts(rpc.url());
-  // Sent together: they are answered within a second.
+  const sentAt = performance.now();
   for (const id of ['a', 'b', 'c']) client.socket.send(JSON.stringify({ ...levels(0), id }));
   await until('responses', () => client.texts.length === 3);
-  expect(messagesOf(client).map(({ id, error }) => [id, error?.code])).toEqual([
-    ['a', undefined],
-    ['b', undefined],
-    ['c', -32_005],
-  ]);
+  const wereOfOneSecond = performance.now() - sentAt < 1_000;
+  const [a, b, c] = messagesOf(client);
+  expect([a, b].map((each) => [each?.id, each?.error])).toEqual(['a', 'b'].map((each) => [each, undefined]));
+  // Each counts once those before it are answered: on a busy machine the third one may be of the next second.
+  if (wereOfOneSecond) expect([c?.id, c?.error?.code]).toEqual(['c', -32_005]);
   let id = 0;
   const next = async () => {
     id += 1;
