@@ -146,6 +146,24 @@ test('a node that gets the block only after it was asked is asked again, and lac
   expect(sent).toEqual(['quotes', 'quotes', 'transfers', 'quotes', 'transfers']);
 });
 
+test('a node that gets the block only after it was asked for prices is asked for them again', async () => {
+  const able = nodeThat(() => false, []);
+  let asked = 0;
+  const { reader } = readerOf([
+    async (...request) => {
+      asked += 1;
+      // Storage and prices are asked for at once.
+      return asked <= 2 ? refuse() : able(...request);
+    },
+  ]);
+  const [answers] = await reader.read({ block: { number: 1n, hash: word(1), timestamp: 1n } }, [pool]);
+  expect([answers?.storage?.success, answers?.quote?.success, answers?.prices?.[0]?.success]).toEqual([
+    true,
+    true,
+    true,
+  ]);
+});
+
 test('of nodes that refuse quotes, only one that answers without them lacks them', async () => {
   const sent: string[] = [];
   const { isQuoted, endpoints } = await readTwice([async () => refuse(), nodeThat((kind) => kind === 'quotes', sent)]);

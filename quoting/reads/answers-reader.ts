@@ -109,9 +109,8 @@ export class AnswersReader {
     });
     const ofPrices = packed.map(({ prices }) => prices);
     const ofSwaps = packed.flatMap(({ swaps }) => swaps).map((call) => [call]);
-    const { answers } = await boundedCalls(this.#deps.target, context, [...ofPrices, ...ofSwaps]).catch((error) =>
-      this.#withoutPrices(context, pools, error),
-    );
+    const call = () => boundedCalls(this.#deps.target, context, [...ofPrices, ...ofSwaps]);
+    const { answers } = await call().catch((error) => this.#callAgain(context, pools, error, call));
     const swapAnswers = answers.slice(pools.length).values();
     return pools.map(({ address }, index) => {
       const { kind, prices: priceCalls, swaps } = calls[index] as OwnCalls;
@@ -126,19 +125,24 @@ export class AnswersReader {
   }
 
   /**
-   * Leaves pools without prices when the node refuses the call but still gives storage: their status shows it.
+   * Makes the calls for prices again where nodes refuse them but give storage: they may not have had the block before.
+   * Leaves pools without prices when nodes refuse them again: their status shows it.
    *
-   * @throws RpcFailure when the node now refuses storage, too: the block was reorganised away since storage was read
+   * @throws RpcFailure when nodes now refuse storage, too: the block was reorganised away since storage was read
    */
-  async #withoutPrices(
+  async #callAgain<T extends { readonly answers: unknown }>(
     context: ReadContext,
     pools: readonly ServedPool[],
     error: unknown,
-  ): Promise<{ readonly answers: [] }> {
+    call: () => Promise<T>,
+  ): Promise<T | { readonly answers: [] }> {
     if (!isRefusal(error) || context.block.pending) throw error;
     await this.#readStorage(context, pools.slice(0, 1));
-    this.#deps.logger.warn({ err: error }, 'prices were not read');
-    return { answers: [] };
+    return call().catch((failure): { readonly answers: [] } => {
+      if (!isRefusal(failure)) throw failure;
+      this.#deps.logger.warn({ err: failure }, 'prices were not read');
+      return { answers: [] };
+    });
   }
 
   /**
