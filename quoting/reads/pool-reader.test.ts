@@ -91,6 +91,12 @@ test('a node that gives nothing of the head that it reports is paused', async ()
   expect(a.breaker.isOpen).toBe(true);
 });
 
+test('a head that a node refuses, and reports again, is read again: it may not have had it a moment before', async () => {
+  const { left, read } = await openWorld([behind]);
+  expect((await read()).block.number).toBe(5n);
+  expect(left).toEqual([]);
+});
+
 test('a read follows the chain to a block that nodes give, over several that they refuse', async () => {
   const heads = [head(5), head(6), head(7), head(8)];
   const { left, read } = await openWorld([behind, behind, behind], heads);

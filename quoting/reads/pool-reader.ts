@@ -133,7 +133,7 @@ export class PoolReader {
     }
   }
 
-  /** The head after one whose block nodes refused, or the same once they have it. @throws the error if it is neither */
+  /** The head after one whose block nodes refused, or the same where they report it again. @throws other errors */
   async #headAfter({ reserve, ...head }: HeadContext, error: unknown): Promise<HeadContext> {
     if (!isBlockRefusal(error)) throw error;
     const { heads, target } = this.#deps;
@@ -144,7 +144,6 @@ export class PoolReader {
     const hasCaughtUp = await heads.caughtUp();
     if (!hasGivenWay && !hasCaughtUp) await pause(BEHIND_MS);
     const next = await heads.head();
-    if (hasGivenWay && !hasCaughtUp && next.block.hash === head.block.hash) throw error;
     return { ...next, reserve };
   }
 
