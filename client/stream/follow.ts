@@ -42,6 +42,9 @@ export async function follow(
     const [name, transport] = transports[index] ?? [];
     if (!name || !transport) {
       await requestBatches(following);
+      // An attempt may take long, and nothing is known to be current meanwhile.
+      following.held.disconnect('Streams are tried again');
+      following.notify();
       index = 0;
       continue;
     }
@@ -84,6 +87,11 @@ async function followOne(
 async function requestBatches({ connection, held, notify, signal }: Following): Promise<void> {
   for (const endsAt = Date.now() + BATCHES_MS; Date.now() < endsAt; ) {
     let pauseMs = BATCH_EVERY_MS;
+    const silenceMs = connection.silenceMs ?? ANSWERING_SILENCE_MS;
+    const silence = setTimeout(() => {
+      held.disconnect(`Nothing came for ${silenceMs} ms`);
+      notify();
+    }, silenceMs);
     try {
       await whileHeard(connection.silenceMs ?? SILENCE_MS, signal, (_, limited) =>
         holdBatch(connection, held, limited),
@@ -93,6 +101,8 @@ async function requestBatches({ connection, held, notify, signal }: Following): 
       if (isFinal(error)) throw error;
       if (error instanceof ResponseError) pauseMs = Math.max(pauseMs, error.retryAfterMs ?? 0);
       held.disconnect(messageOf(error));
+    } finally {
+      clearTimeout(silence);
     }
     notify();
     await wait(pauseMs, signal);

@@ -172,3 +172,33 @@ test('a piece of an event of an older service is no comment', async () => {
   expect([states.at(-1)?.block?.number, service.opened]).toEqual([6, 1]);
   stop.abort();
 });
+
+/** A service that refuses streams and answers batches, unless it is to leave requests of these paths unanswered. */
+function startBatches() {
+  const service = { unanswered: [] as readonly string[] };
+  const fetch: typeof globalThis.fetch = async (url, init) => {
+    const path = String(url).replace(/^.*\/evm\/1|\?.*$/g, '');
+    if (service.unanswered.includes(path))
+      await new Promise((_, reject) => init?.signal?.addEventListener('abort', () => reject(init.signal?.reason)));
+    if (path === '/stream') return new Response(null, { status: 503 });
+    const headers = { 'X-Block-Number': '5', 'X-Block-Hash': '0x' };
+    return Response.json({ results: [{ poolAddress: POOL, quote: { poolAddress: POOL, serverTs: 0 } }] }, { headers });
+  };
+  return { service, fetch };
+}
+
+test('quotes of batches end after 6 s of silence, also while streams are tried again', async () => {
+  for (const path of ['/bid_ask/batch', '/stream']) {
+    const { service, fetch } = startBatches();
+    const { states, stop } = await follow({ WebSocket: undefined, fetch });
+    await vi.advanceTimersByTimeAsync(1_000);
+    service.unanswered = [path];
+    await vi.advanceTimersByTimeAsync(path === '/stream' ? 29_000 : 1_000);
+    await vi.advanceTimersByTimeAsync(6_000);
+    expect([states.at(-1)?.block, states.at(-1)?.quotes.size]).toEqual([null, 0]);
+    service.unanswered = [];
+    await vi.advanceTimersByTimeAsync(20_000);
+    expect(states.at(-1)?.block?.number).toBe(5);
+    stop.abort();
+  }
+});
