@@ -179,6 +179,11 @@ export class HeadTracker<H extends Headed> {
     if (this.#state.readAt !== block.hash) this.#take({ kind: 'read', block });
   }
 
+  /** Whether nodes gave what was read at a block, which is the last one that was read at. */
+  isConfirmed({ hash }: BlockRef): boolean {
+    return this.#state.readAt === hash;
+  }
+
   /**
    * Makes a poll due, as nodes refused to read at this head. If nothing was read at it, goes back to the previous one.
    *

@@ -26,5 +26,6 @@ export type Heads = Pick<
   | 'onHead'
   | 'watch'
   | 'confirm'
+  | 'isConfirmed'
   | 'reject'
 >;

@@ -12,13 +12,13 @@ export type LiveBlock = ReportedHead & { readonly block: BlockHeader & { readonl
 /** The blocks being built, for reads of prices. */
 export interface PriceBlocks {
   /** Take note of what nodes refuse. */
-  readonly heads: Pick<LiveHeads, 'reject' | 'suspend'>;
+  readonly heads: Pick<LiveHeads, 'confirm' | 'reject' | 'suspend'>;
   /** Gives the block that is being built; null when none is, undefined when that is not known. Never rejects. */
   now(): Promise<LiveBlock | null | undefined>;
 }
 
 export interface LiveBlocksDeps {
-  readonly heads: Pick<LiveHeads, 'head' | 'reject' | 'suspend'>;
+  readonly heads: Pick<LiveHeads, 'head' | 'confirm' | 'reject' | 'suspend'>;
   readonly feed: Pick<LiveFeed, 'onFrame'>;
   /** Called before a block is looked for: the accounts are known then that no source may override. */
   readonly renewAccounts: () => Promise<void>;
@@ -32,7 +32,7 @@ const SILENT_AFTER_MS = 5_000;
 
 /** The blocks being built of a chain, for reads that may wait for a frame, such as scheduled ones. */
 export class LiveBlocks implements PriceBlocks {
-  readonly heads: Pick<LiveHeads, 'reject' | 'suspend'>;
+  readonly heads: Pick<LiveHeads, 'confirm' | 'reject' | 'suspend'>;
   readonly #deps: LiveBlocksDeps;
   readonly #now: Clock;
   #frameAt: number | null = null;

@@ -64,7 +64,7 @@ test.each([
   async (code, isKnown) => {
     const failure = new RpcFailure(code, 'no');
     const heard: unknown[] = [];
-    const heads = { suspend: (...failed: unknown[]) => heard.push(failed) };
+    const heads = { suspend: (...failed: unknown[]) => void heard.push(failed) };
     const found = await readLiveCalls({ heads, run: () => Promise.reject(failure) }, HEAD, GROUPS);
     expect(found).toEqual(POOLS.map(() => (isKnown ? { results: null, ran: [] } : undefined)));
     expect(heard).toEqual([[HEAD, failure]]);

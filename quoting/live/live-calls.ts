@@ -79,7 +79,7 @@ export async function tryLive<T>(
     return await read();
   } catch (error) {
     if (!(error instanceof RpcFailure) || error.code === 'exhausted') throw error;
-    heads.suspend(head, error);
-    return otherwise(error.isAnswer);
+    const isKnown = heads.suspend(head, error) !== false;
+    return otherwise(error.isAnswer && isKnown);
   }
 }

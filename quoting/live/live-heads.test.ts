@@ -112,6 +112,19 @@ test('a frame that names a block one too high costs nothing, and no older block 
   expect(shown()).toBe(11n);
 });
 
+test('a refusal suspends nothing until nodes gave something of the committed block: they may not have it yet', async () => {
+  const { heads, tracker, push, frame, suspensions } = liveChain();
+  await push(10, 0);
+  frame(11, 1);
+  const head = heads.current as ReportedHead;
+  const failure = new RpcFailure('refused', 'header not found');
+  expect(heads.suspend(head, failure)).toBe(false);
+  expect([suspensions, heads.current]).toEqual([[], head]);
+  tracker.confirm(head.block);
+  expect(heads.suspend(head, failure)).not.toBe(false);
+  expect([suspensions.length, heads.current?.block.pending]).toEqual([2, undefined]);
+});
+
 test('after nodes ignored the overrides quotes are committed for a while, and one failure is counted and logged', async () => {
   const { heads, push, frame, suspensions } = liveChain();
   await push(10, 0);

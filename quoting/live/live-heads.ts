@@ -131,6 +131,10 @@ export class LiveHeads implements Heads {
     if (!block.pending?.part) this.#deps.committed.confirm(block);
   }
 
+  isConfirmed(block: BlockRef): boolean {
+    return this.#deps.committed.isConfirmed(block);
+  }
+
   reject(head: ReportedHead): boolean {
     return this.#deps.committed.reject(head);
   }
@@ -138,16 +142,20 @@ export class LiveHeads implements Heads {
   /**
    * Gives only committed heads for a while, after nodes refused or ignored the overrides of a head.
    * Counts and logs that.
+   *
+   * @returns false where they may not have the committed block yet: nothing was read at it
    */
-  suspend({ block }: ReportedHead, failure: RpcFailure): void {
+  suspend({ block }: ReportedHead, failure: RpcFailure): boolean | undefined {
     const { committed } = this.#deps;
-    if (failure.code !== 'refused' && failure.code !== 'ignored') return;
+    if (failure.code !== 'refused' && failure.code !== 'ignored') return undefined;
     // Nodes also refuse a block that was reorganised away.
-    if (committed.current?.block.hash !== block.hash) return;
-    if (!this.#take({ kind: 'rejected', by: failure.code }).isSuspended) return;
+    if (committed.current?.block.hash !== block.hash) return undefined;
+    if (failure.code === 'refused' && !committed.isConfirmed(block)) return false;
+    if (!this.#take({ kind: 'rejected', by: failure.code }).isSuspended) return undefined;
     this.#deps.observer?.suspended();
     const what = 'nodes do not read the block that is being built: prices are committed';
     this.#deps.logger.warn({ err: failure }, what);
+    return undefined;
   }
 
   /** The head to give in place of a committed one. */

@@ -65,7 +65,9 @@ export class PriceReader {
     if (!head) return this.#readAt('latest', calls, head);
     const { pending: _, ...committed } = head.block;
     try {
-      return await this.#readAt(committed, calls, head);
+      const answer = await this.#readAt(committed, calls, head);
+      live?.heads.confirm(head.block);
+      return answer;
     } catch (error) {
       if (!isBlockRefusal(error) || !reserve()) throw error;
       live?.heads.reject(head);
