@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { zeroAddress } from 'viem';
 import { expect, test } from 'vitest';
+import { fakeNodes } from '../../chain/fake-nodes.fixture.ts';
 import { OtherPart } from '../../chain/part-view.ts';
 import type { PartView } from '../../chain/pending-state.ts';
 import type { BlockRef } from '../../chain/read-context.ts';
@@ -13,8 +14,9 @@ import { type ModelPool, modelPool, simulateOnModel } from '../../protocol/layou
 import { poolCurve } from '../../protocol/layouts/pool-side.ts';
 import { filledSwap, simulatedResult } from '../../protocol/pool-errors.ts';
 import { fillCurve, foundAt } from '../../protocol/routing/fill-curve.ts';
-import { runs } from '../../test/harness/property-seed.ts';
+import { PROPERTY_SEED, runs } from '../../test/harness/property-seed.ts';
 import { flatPool } from '../pools/served-pool.fixture.ts';
+import { SnapshotError } from '../snapshot-error.ts';
 import { modelChain, type SimulateSwap } from './model-node.fixture.ts';
 import { asProbeError, UnknownGuardProber } from './unknown-guard-prober.ts';
 
@@ -116,6 +118,27 @@ test('probes that ran on another part of the block say so: all pools are read on
   const other = new OtherPart({ blockNumber: 2n, timestamp: 3n, parentHash: BLOCK.hash, feesWei: 1n });
   expect(() => asProbeError(other)).toThrow(other);
   expect(asProbeError(new RpcFailure('timeout', 'late'))).toMatchObject({ code: 'read_failed' });
+});
+
+test('a refusal is about the block where nodes refuse anything of it, else about the pool', async () => {
+  const [model] = fc.sample(modelPool, { numRuns: 1, seed: PROPERTY_SEED });
+  const { curve } = openPool(model as ModelPool);
+  for (const [isGone, error] of [
+    [true, RpcFailure],
+    [false, SnapshotError],
+  ] as const) {
+    const rpc = fakeNodes(
+      [
+        async (method) => {
+          if (method === 'eth_getCode' && !isGone) return '0x00';
+          throw new RpcFailure('refused', 'header not found');
+        },
+      ],
+      () => 0,
+    );
+    const probing = new UnknownGuardProber({ chainId: 1, rpc }).probe({ block: BLOCK }, { pool: flatPool(1), curve });
+    await expect(probing).rejects.toBeInstanceOf(error);
+  }
 });
 
 /** Inputs of at least `from` pay 1% less than the pool would; those beyond `cap` are refused. */

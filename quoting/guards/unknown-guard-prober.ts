@@ -3,7 +3,7 @@ import type { Address } from 'viem';
 import { boundedCallsOnce, type ChainTarget } from '../../chain/isolated-calls.ts';
 import { OtherPart } from '../../chain/part-view.ts';
 import type { ReadContext } from '../../chain/read-context.ts';
-import { RpcFailure } from '../../chain/rpc-failure.ts';
+import { isBlockRefusal, RpcFailure } from '../../chain/rpc-failure.ts';
 import type { CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
 import { isRejection, type PoolCurve, type PoolSide } from '../../protocol/curve.ts';
 import type { ExecutableLevels, TradingSides } from '../../protocol/depth.ts';
@@ -52,7 +52,8 @@ export class UnknownGuardProber {
    * Probes a pool: one call a side, whatever the extension does, and two more for a side that it cuts, unless that ends
    * where it did.
    *
-   * @throws SnapshotError; OtherPart when calls ran on another part of the block being built
+   * @throws SnapshotError; OtherPart when calls ran on another part of the block being built; RpcFailure when nodes do
+   *   not have the block any more
    */
   async probe(context: ReadContext, { pool: { address }, curve }: GuardedCurve): Promise<TradingSides> {
     if (this.#burnedOut.has(address)) return CLOSED;
@@ -62,6 +63,8 @@ export class UnknownGuardProber {
       if (bids.isBurnedOut && asks.isBurnedOut) this.#burnedOut.set(address, true);
       return { bids: bids.levels, asks: asks.levels };
     } catch (error) {
+      // Without the block, all that is read of it follows the chain to the next one.
+      if (isBlockRefusal(error) && !context.block.pending) await this.#target.rpc.code(address, context);
       throw asProbeError(error);
     }
   }
