@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { fakeNodes } from '../../chain/fake-nodes.fixture.ts';
-import { SnapshotError } from '../snapshot-error.ts';
+import { isExhausted, SnapshotError } from '../snapshot-error.ts';
 import { AccessLists } from './access-lists.ts';
 import { LiveReader } from './live-reader.ts';
 import { CHECK_MS, NO_LOGGER, OracleWorld, POINTER, POOL, REUSE_MS } from './oracle-world.fixture.ts';
@@ -91,6 +91,16 @@ test('a scheduled read without calls fails, so that its pool is not shown as com
   await expect(world.reader.prices(world.head, { pool: POOL })).rejects.toMatchObject({ code: 'exhausted' });
   world.failure = null;
   expect((await world.reader.prices(world.head, { pool: POOL })).bidX64).toBe(6n);
+});
+
+test('a scheduled search for the end of a side without calls fails, too', async () => {
+  const world = await knownWorld();
+  world.overrides = new Map([[1, 6]]);
+  const prices = await world.reader.prices(world.head, { pool: POOL });
+  world.failure = 'exhausted';
+  world.isProbing = true;
+  const failed = await world.reader.depth(world.head, prices).catch((error: unknown) => error);
+  expect(isExhausted(failed)).toBe(true);
 });
 
 test('a read that nodes did not give is made again at the next request, and says nothing of the list', async () => {

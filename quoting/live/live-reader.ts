@@ -5,7 +5,7 @@ import type { PoolRead } from '../calls/decode-pool.ts';
 import type { ServedPool } from '../pools/pool-directory.ts';
 import type { PoolReader } from '../reads/pool-reader.ts';
 import type { SnapshotCache } from '../reads/snapshot-cache.ts';
-import { SnapshotError } from '../snapshot-error.ts';
+import { isExhausted, SnapshotError } from '../snapshot-error.ts';
 import type { DepthSnapshot, HeadContext, PriceSnapshot, QuoteKind, Snapshot } from '../types.ts';
 import type { AccessLists } from './access-lists.ts';
 import { committedReads, type ReadCommitted } from './committed-reads.ts';
@@ -173,7 +173,7 @@ export class LiveReader implements Pick<PoolReader, 'prices' | 'depth'> {
       try {
         return await read;
       } catch (error) {
-        if (error instanceof SnapshotError) return null;
+        if (error instanceof SnapshotError && !isExhausted(error)) return null;
         throw error;
       }
     };

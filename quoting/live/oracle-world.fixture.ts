@@ -3,6 +3,7 @@ import type { ReportedHead } from '../../chain/chain-rpc.ts';
 import { fakeNodes } from '../../chain/fake-nodes.fixture.ts';
 import type { StateOverrides } from '../../chain/pending-state.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
+import { asProbeError } from '../guards/unknown-guard-prober.ts';
 import { flatPool } from '../pools/served-pool.fixture.ts';
 import type { DepthSnapshot, PriceSnapshot, Snapshot } from '../types.ts';
 import { AccessLists } from './access-lists.ts';
@@ -32,6 +33,8 @@ export class OracleWorld {
   /** Of the pool: reads in the block being built, depths there, access lists. */
   readonly counts = { prices: 0, depths: 0, lists: 0 };
   failure: 'exhausted' | 'refused' | 'unreachable' | null = null;
+  /** Whether depth takes probes of guards. */
+  isProbing = false;
   readonly suspensions: string[] = [];
   hasLists = true;
   readonly reader: LiveReader;
@@ -103,7 +106,8 @@ export class OracleWorld {
 
   #depth(prices: PriceSnapshot): DepthSnapshot {
     this.counts.depths += 1;
-    if (this.failure) throw new RpcFailure(this.failure, 'the read failed');
+    const failure = this.failure && new RpcFailure(this.failure, 'the read failed');
+    if (failure) throw this.isProbing ? asProbeError(failure) : failure;
     return withDepth(prices);
   }
 

@@ -9,7 +9,7 @@ import { isGuarded } from '../reads/pool-entries.ts';
 import type { PoolGas } from '../reads/pool-gas.ts';
 import type { PoolReader } from '../reads/pool-reader.ts';
 import type { SnapshotCache } from '../reads/snapshot-cache.ts';
-import { SnapshotError } from '../snapshot-error.ts';
+import { isExhausted, SnapshotError } from '../snapshot-error.ts';
 import type { DepthSnapshot, HeadContext, Kinds, PriceSnapshot, QuoteKind, Snapshot } from '../types.ts';
 import type { PassedReads } from './passed-reads.ts';
 import type { SealedChecks } from './sealed-checks.ts';
@@ -82,6 +82,7 @@ export class PartReader implements Pick<PoolReader, 'prices' | 'depth'> {
       return { ...snapshot, ...heads.sourceAge(snapshot.block) };
     } catch (error) {
       if (error instanceof OtherPart) count(true);
+      if (isExhausted(error)) throw error;
       const isOwn = error instanceof SnapshotError;
       if (!isOwn && (!(error instanceof RpcFailure) || error.code === 'exhausted')) throw error;
       return this.#committed(kind, head, pool, !isOwn);
