@@ -1,4 +1,4 @@
-import { isExhaustedBudget } from '../chain/rpc-failure.ts';
+import { isExhaustedBudget, RpcFailure } from '../chain/rpc-failure.ts';
 import { AppError } from '../config/app-error.ts';
 
 /**
@@ -29,6 +29,12 @@ export class HeadReplacedError extends SnapshotError {
     super('timed_out', 'the chain advanced');
   }
 }
+
+const LATE: readonly string[] = ['timeout', 'aborted', 'exhausted'];
+
+/** The code of a read that failed so. */
+export const failureCode = (error: unknown): SnapshotError['code'] =>
+  error instanceof RpcFailure && LATE.includes(error.code) ? 'timed_out' : 'read_failed';
 
 /** Whether a scheduled read gave no snapshot because its budget had no calls left. */
 export const isExhausted = (outcome: unknown): boolean =>

@@ -117,7 +117,15 @@ test('after a part of a block every call shows that part, and no more is promise
 test('probes that ran on another part of the block say so: all pools are read on that one', () => {
   const other = new OtherPart({ blockNumber: 2n, timestamp: 3n, parentHash: BLOCK.hash, feesWei: 1n });
   expect(() => asProbeError(other)).toThrow(other);
-  expect(asProbeError(new RpcFailure('timeout', 'late'))).toMatchObject({ code: 'read_failed' });
+});
+
+test('a probe that takes too long is late, as any other read, and one that nodes fail is failed', () => {
+  const codeOf = (code: RpcFailure['code']) => asProbeError(new RpcFailure(code, 'no')).code;
+  expect((['timeout', 'aborted', 'unreachable'] as const).map(codeOf)).toEqual([
+    'timed_out',
+    'timed_out',
+    'read_failed',
+  ]);
 });
 
 test('a refusal is about the block where nodes refuse anything of it, else about the pool', async () => {

@@ -14,7 +14,7 @@ import { filledSwap } from '../../protocol/pool-errors.ts';
 import { type FillCurve, fillCurve } from '../../protocol/routing/fill-curve.ts';
 import { growingTo } from '../../runtime/growing-cache.ts';
 import type { ServedPool } from '../pools/pool-directory.ts';
-import { SnapshotError } from '../snapshot-error.ts';
+import { failureCode, SnapshotError } from '../snapshot-error.ts';
 import { EndSearch, type SearchedSide } from './end-search.ts';
 import { isShort } from './short-fill.ts';
 
@@ -108,5 +108,5 @@ const isBurnedOut = (probed: readonly ProbedInput[]): boolean =>
 export function asProbeError(error: unknown): SnapshotError {
   if (error instanceof SnapshotError) return error;
   if (!(error instanceof RpcFailure) || error instanceof OtherPart) throw error;
-  return new SnapshotError('read_failed', 'swaps of a guarded pool were not simulated', { cause: error });
+  return new SnapshotError(failureCode(error), 'swaps of a guarded pool were not simulated', { cause: error });
 }

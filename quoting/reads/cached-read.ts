@@ -1,6 +1,6 @@
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import { withTimeout } from '../../runtime/with-timeout.ts';
-import { HeadReplacedError, SnapshotError } from '../snapshot-error.ts';
+import { failureCode, HeadReplacedError, SnapshotError } from '../snapshot-error.ts';
 
 /** A read that several requests wait for. */
 export class CachedRead<T> {
@@ -52,6 +52,5 @@ export const timedOut = () => {
 /** The reason why a pool has no snapshot. */
 function asSnapshotError(error: unknown): SnapshotError {
   if (error instanceof SnapshotError) return error;
-  const isLate = error instanceof RpcFailure && ['timeout', 'aborted', 'exhausted'].includes(error.code);
-  return new SnapshotError(isLate ? 'timed_out' : 'read_failed', 'the pool was not read', { cause: error });
+  return new SnapshotError(failureCode(error), 'the pool was not read', { cause: error });
 }
