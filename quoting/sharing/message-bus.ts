@@ -5,9 +5,12 @@ import type { Logger } from '../../runtime/logger.ts';
 import { OutageLog } from '../../runtime/outage-log.ts';
 import { pause } from '../../runtime/pause.ts';
 import { connectFailFast, connectQueueing } from '../../runtime/redis-connections.ts';
+import { startRepeating } from '../../runtime/repeat.ts';
 
 /** Redis counts as unreachable when a command takes longer. */
 const COMMAND_TIMEOUT_MS = 500;
+/** How often a subscription is pinged: its connection ends where nothing answers (`connectQueueing`). */
+const PING_MS = 5_000;
 /** An outage of Redis ends after this long without a failure. */
 const QUIET_MS = 5_000;
 
@@ -40,6 +43,7 @@ export class MessageBus {
   readonly #outage: OutageLog;
   /** Who takes the messages of a channel. */
   readonly #listeners = new Map<string, (text: string) => void>();
+  readonly #stopPings: () => void;
   #id = randomUUID();
   #isClosed = false;
 
@@ -60,6 +64,7 @@ export class MessageBus {
       end: 'reads are shared again',
       quietMs: QUIET_MS,
     });
+    this.#stopPings = startRepeating(() => this.caughtUp(), PING_MS, false);
   }
 
   /**
@@ -107,6 +112,7 @@ export class MessageBus {
 
   stop(): void {
     this.#isClosed = true;
+    this.#stopPings();
     this.redis.disconnect();
     this.#subscriber.disconnect();
   }
