@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { fakeNodes } from '../../chain/fake-nodes.fixture.ts';
-import { isExhausted, SnapshotError } from '../snapshot-error.ts';
+import { SnapshotError } from '../snapshot-error.ts';
 import { AccessLists } from './access-lists.ts';
 import { LiveReader } from './live-reader.ts';
 import { CHECK_MS, NO_LOGGER, OracleWorld, POINTER, POOL, REUSE_MS } from './oracle-world.fixture.ts';
@@ -99,8 +99,13 @@ test('a scheduled search for the end of a side without calls fails, too', async 
   const prices = await world.reader.prices(world.head, { pool: POOL });
   world.failure = 'exhausted';
   world.isProbing = true;
-  const failed = await world.reader.depth(world.head, prices).catch((error: unknown) => error);
-  expect(isExhausted(failed)).toBe(true);
+  await expect(world.reader.depth(world.head, prices)).rejects.toMatchObject({ code: 'exhausted' });
+  // Where nodes do not answer it, what stands in is provisional.
+  world.failure = 'unreachable';
+  expect(await world.reader.depth(world.head, prices)).toMatchObject({ bidX64: 0n, isProvisional: true });
+  world.failure = 'refused';
+  expect(await world.reader.depth(world.head, prices)).not.toHaveProperty('isProvisional');
+  expect(world.suspensions).toHaveLength(1);
 });
 
 test('a read that nodes did not give is made again at the next request, and says nothing of the list', async () => {

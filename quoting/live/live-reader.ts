@@ -1,11 +1,12 @@
 import type { Address } from 'viem';
 import type { BlockRef } from '../../chain/read-context.ts';
+import { RpcFailure } from '../../chain/rpc-failure.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { PoolRead } from '../calls/decode-pool.ts';
 import type { ServedPool } from '../pools/pool-directory.ts';
 import type { PoolReader } from '../reads/pool-reader.ts';
 import type { SnapshotCache } from '../reads/snapshot-cache.ts';
-import { isExhausted, SnapshotError } from '../snapshot-error.ts';
+import { SnapshotError } from '../snapshot-error.ts';
 import type { DepthSnapshot, HeadContext, PriceSnapshot, QuoteKind, Snapshot } from '../types.ts';
 import type { AccessLists } from './access-lists.ts';
 import { committedReads, type ReadCommitted } from './committed-reads.ts';
@@ -173,8 +174,10 @@ export class LiveReader implements Pick<PoolReader, 'prices' | 'depth'> {
       try {
         return await read;
       } catch (error) {
-        if (error instanceof SnapshotError && !isExhausted(error)) return null;
-        throw error;
+        if (!(error instanceof SnapshotError)) throw error;
+        // Probes make failures of nodes those of their pool.
+        if (error.cause instanceof RpcFailure && !error.cause.isAnswer) throw error.cause;
+        return null;
       }
     };
     return tryLive(this.#deps.heads, head, unlessOwn, (isUnreadable) => (isUnreadable ? null : undefined));
