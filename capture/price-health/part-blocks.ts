@@ -28,7 +28,7 @@ const TIMEOUT_FACTOR = 4;
 /** The parts of a chain's blocks being built, for prices: each is asked for when it is needed, and none is followed. */
 export class PartBlocks implements PriceBlocks {
   /** Nothing is remembered of nodes. */
-  readonly heads = { confirm: () => undefined, reject: () => true, suspend: () => undefined };
+  readonly heads = { confirm: () => undefined, reject: () => true, suspend: () => false };
   readonly #deps: PartBlocksDeps;
   readonly #readMs: number;
   readonly #rpc: ChainRpc;

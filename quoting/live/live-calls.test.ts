@@ -34,7 +34,7 @@ async function read(prices: readonly (readonly [live: Hex | null | undefined, co
       return data === undefined ? null : { results: [answer(data)] };
     });
   };
-  const found = await readLiveCalls({ heads: { suspend: () => undefined }, run }, HEAD, GROUPS.slice(0, prices.length));
+  const found = await readLiveCalls({ heads: { suspend: () => false }, run }, HEAD, GROUPS.slice(0, prices.length));
   return {
     found: found.map((each) => each?.results?.[0]?.data),
     ran: found.map((each) => each?.ran.length),
@@ -64,7 +64,7 @@ test.each([
   async (code, isKnown) => {
     const failure = new RpcFailure(code, 'no');
     const heard: unknown[] = [];
-    const heads = { suspend: (...failed: unknown[]) => void heard.push(failed) };
+    const heads = { suspend: (...failed: unknown[]) => heard.push(failed) < 1 };
     const found = await readLiveCalls({ heads, run: () => Promise.reject(failure) }, HEAD, GROUPS);
     expect(found).toEqual(POOLS.map(() => (isKnown ? { results: null, ran: [] } : undefined)));
     expect(heard).toEqual([[HEAD, failure]]);
@@ -76,7 +76,7 @@ test('where nodes refuse a part, pools are not read', async () => {
   const part = { view, index: null, multicall3: POOLS[0] as Address };
   const head = { ...HEAD, block: { ...HEAD.block, pending: { ...pending, part } } };
   const run = () => Promise.reject(new RpcFailure('moved', 'no'));
-  const found = await readLiveCalls({ heads: { suspend: () => undefined }, run }, head, GROUPS);
+  const found = await readLiveCalls({ heads: { suspend: () => false }, run }, head, GROUPS);
   expect(found).toEqual(POOLS.map(() => undefined));
 });
 

@@ -79,7 +79,7 @@ export async function tryLive<T>(
     return await read();
   } catch (error) {
     if (!(error instanceof RpcFailure) || error.code === 'exhausted') throw error;
-    const isKnown = heads.suspend(head, error) !== false;
-    return otherwise(error.isAnswer && isKnown);
+    const mayLackBlock = heads.suspend(head, error);
+    return otherwise(error.isAnswer && !mayLackBlock);
   }
 }

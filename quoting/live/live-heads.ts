@@ -143,19 +143,19 @@ export class LiveHeads implements Heads {
    * Gives only committed heads for a while, after nodes refused or ignored the overrides of a head.
    * Counts and logs that.
    *
-   * @returns false where they may not have the committed block yet: nothing was read at it
+   * @returns whether they may not have the committed block yet: nothing was read at it
    */
-  suspend({ block }: ReportedHead, failure: RpcFailure): boolean | undefined {
+  suspend({ block }: ReportedHead, failure: RpcFailure): boolean {
     const { committed } = this.#deps;
-    if (failure.code !== 'refused' && failure.code !== 'ignored') return undefined;
+    if (failure.code !== 'refused' && failure.code !== 'ignored') return false;
     // Nodes also refuse a block that was reorganised away.
-    if (committed.current?.block.hash !== block.hash) return undefined;
-    if (failure.code === 'refused' && !committed.isConfirmed(block)) return false;
-    if (!this.#take({ kind: 'rejected', by: failure.code }).isSuspended) return undefined;
+    if (committed.current?.block.hash !== block.hash) return false;
+    if (failure.code === 'refused' && !committed.isConfirmed(block)) return true;
+    if (!this.#take({ kind: 'rejected', by: failure.code }).isSuspended) return false;
     this.#deps.observer?.suspended();
     const what = 'nodes do not read the block that is being built: prices are committed';
     this.#deps.logger.warn({ err: failure }, what);
-    return undefined;
+    return false;
   }
 
   /** The head to give in place of a committed one. */

@@ -181,7 +181,7 @@ test('a pool that is not known there is an error of its pool alone', async () =>
       depth: async () => Promise.reject(),
     },
     committed: { read: async () => new Map(), isRead: () => false, cached: () => undefined },
-    heads: { suspend: () => undefined, sourceAge: () => ({}) },
+    heads: { suspend: () => false, sourceAge: () => ({}) },
     feed: { holders: () => null },
     accessLists: new AccessLists({
       rpc: fakeNodes([], () => 0),

@@ -51,7 +51,7 @@ export class OracleWorld {
         cached: () => this.#committed,
       },
       heads: {
-        suspend: () => void this.suspensions.push('suspended'),
+        suspend: () => this.suspensions.push('suspended') < 1,
         sourceAge: ({ pending }) => (pending ? { sourceAgeMs: this.now } : {}),
       },
       feed: { holders: () => null },

@@ -64,7 +64,7 @@ export class MessageBus {
       end: 'reads are shared again',
       quietMs: QUIET_MS,
     });
-    this.#stopPings = startRepeating(() => this.caughtUp(), PING_MS, false);
+    this.#stopPings = startRepeating(this.#ping, PING_MS, false);
   }
 
   /**
@@ -97,8 +97,7 @@ export class MessageBus {
   async caughtUp(): Promise<void> {
     const ended = new AbortController();
     // Redis answers behind these on their connection.
-    const answered = this.#subscriber.ping().then(this.worked, this.failed);
-    await Promise.race([answered, pause(COMMAND_TIMEOUT_MS, ended.signal)]);
+    await Promise.race([this.#ping(), pause(COMMAND_TIMEOUT_MS, ended.signal)]);
     ended.abort();
   }
 
@@ -109,6 +108,9 @@ export class MessageBus {
   readonly failed = (error: unknown): void => {
     if (!this.#isClosed) this.#outage.failed(error);
   };
+
+  /** Waits while Redis is unreachable. */
+  readonly #ping = (): Promise<void> => this.#subscriber.ping().then(this.worked, this.failed);
 
   stop(): void {
     this.#isClosed = true;
