@@ -6,6 +6,8 @@ import { startedWorld } from '../../test/harness/open-world.ts';
 import { seedPools, seedToken, TOKEN0, TOKEN1 } from '../../test/harness/seed-pools.ts';
 import { CHAIN_A, CHAINS_FILE, openListing } from '../../test/metadata/listing-fixture.ts';
 import { fixedDirectory } from '../../test/quotes/served-pool.ts';
+import { toListingQuery } from '../listing/query.ts';
+import { MAX_WILDCARD_POOLS } from '../sockets/pool-lists.ts';
 import { createPoolChooser } from './choose-pools.ts';
 import { publicQuery } from './levels-query.ts';
 
@@ -44,4 +46,26 @@ test('who has no key and chooses nothing sees listed pools above the default flo
   const choose = createPoolChooser({ directory: fixedDirectory(served), database: pool });
   const chosen = await choose(chain, publicQuery('builder', 'live'));
   expect(chosen.map(({ address }) => address)).toEqual([102, 103, 100].map(numberedAddress));
+});
+
+test('a filter that leaves more pools than a client may get is refused, the public frame is not', async () => {
+  const { db, pool, refresh } = listing;
+  const [chain] = CHAINS_FILE.chains;
+  if (!chain) throw new Error('there is no chain');
+  const numbers = Array.from({ length: MAX_WILDCARD_POOLS + 1 }, (_, n) => 1_000 + n);
+  for (let from = 0; from < numbers.length; from += 500)
+    await seedPools(
+      db,
+      numbers.slice(from, from + 500).map((number) => ({
+        pool: { chainId: CHAIN_A, address: numberedAddress(number) },
+        state: { total0Scaled: 100n * 10n ** 18n },
+      })),
+    );
+  await refresh();
+  const directory = fixedDirectory(numbers.map((number) => flatPool(number, { chainId: CHAIN_A })));
+  const choose = createPoolChooser({ directory, database: pool });
+  const filtered = (minTvlFiat: number) => toListingQuery({ minTvlFiat }, ['tiered']);
+  await expect(choose(chain, { pools: null, listed: filtered(50) })).rejects.toMatchObject({ status: 400 });
+  expect(await choose(chain, { pools: null, listed: filtered(500) })).toEqual([]);
+  expect((await choose(chain, publicQuery('builder', 'live'))).length).toBeGreaterThan(300);
 });

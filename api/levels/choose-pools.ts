@@ -3,6 +3,7 @@ import type { Address } from 'viem';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import { isOpenToAnyone, type PoolDirectory, type ServedPool } from '../../quoting/pools/pool-directory.ts';
 import { ResultCache } from '../../runtime/result-cache.ts';
+import { badRequest } from '../errors.ts';
 import { findListed } from '../listing/find-listed.ts';
 import type { ListingQuery } from '../listing/query.ts';
 import { MAX_WILDCARD_POOLS } from '../sockets/pool-lists.ts';
@@ -17,11 +18,11 @@ export interface ChooseDeps {
 /**
  * Chooses the pools of a query that routes may use, in the order of the listing if it has one.
  *
- * @throws ApiError 503, PoolsUnknownError
+ * @throws ApiError 400 when a client's filter leaves too many, 503, PoolsUnknownError
  */
 export type ChoosePools = (
   chain: ChainConfig,
-  query: Pick<LevelsQuery, 'pools' | 'listed'>,
+  query: Pick<LevelsQuery, 'pools' | 'listed' | 'isPublic'>,
 ) => Promise<readonly ServedPool[]>;
 
 /**
@@ -45,19 +46,19 @@ export function createPoolChooser({ directory, database }: ChooseDeps): ChoosePo
   const found = new ResultCache<ReadonlySet<Address>>(MAX_FILTERS);
   const listedPools = (chain: ChainConfig, query: ListingQuery) => {
     const read = async () => {
-      const pools = await findListed(database, [chain], { ...query, count: MAX_WILDCARD_POOLS });
+      const pools = await findListed(database, [chain], { ...query, count: MAX_WILDCARD_POOLS + 1 });
       return new Set(pools.map(({ address }) => address));
     };
     return found.get(JSON.stringify([chain.chainId, query]), read, KEEP_MS);
   };
-  return async (chain, { pools, listed }) => {
+  return async (chain, { pools, listed, isPublic }) => {
     const table = await directory.table();
     const { chainId } = chain;
-    const named = pools?.flatMap((pool) => table.find(chainId, pool) ?? []) ?? table.ofChain(chainId);
-    const open = named.filter(isOpenToAnyone);
-    if (!listed) return open;
+    const served = (addresses: Iterable<Address>) => [...addresses].flatMap((pool) => table.find(chainId, pool) ?? []);
+    if (!listed) return (pools ? served(pools) : table.ofChain(chainId)).filter(isOpenToAnyone);
     const chosen = await listedPools(chain, { ...listed, addresses: pools });
-    const byAddress = new Map(open.map((pool) => [pool.address, pool]));
-    return [...chosen].flatMap((address) => byAddress.get(address) ?? []);
+    if (chosen.size > MAX_WILDCARD_POOLS && !isPublic)
+      throw badRequest(`the filter leaves over ${MAX_WILDCARD_POOLS} pools: name those that you want`);
+    return served(chosen).filter(isOpenToAnyone);
   };
 }

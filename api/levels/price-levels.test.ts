@@ -2,10 +2,13 @@ import fc from 'fast-check';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import type { ServedPool } from '../../quoting/pools/pool-directory.ts';
+import { flatPool } from '../../quoting/pools/served-pool.fixture.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { stopTime } from '../../test/harness/stopped-time.ts';
 import { SimulatedChain } from '../../test/stream/simulated-chain.ts';
 import { decodeBuilderFrame } from '../../test/takers/decoders.ts';
+import { toListingQuery } from '../listing/query.ts';
+import { MAX_WILDCARD_POOLS } from '../sockets/pool-lists.ts';
 import { FrameFeeds } from './frame-feed.ts';
 import type { LevelsQuery } from './levels-query.ts';
 import { OneState } from './one-state.ts';
@@ -96,7 +99,7 @@ function startWorld(budget: typeof RICH, blockTimeMs = 1_000) {
     );
     return { pools: shown, block: block.number };
   };
-  return { chain, process, open, read, pass, mine, nextBlock };
+  return { chain, process, levels, open, read, pass, mine, nextBlock };
 }
 
 /** Pools that are read ahead for anyone. */
@@ -209,6 +212,15 @@ describe('a single frame', () => {
     chain.missing.clear();
     expect((await read(ALL)).pools).toEqual(ALL);
   });
+});
+
+test('on a chain of many pools those of a filter are read, and all are refused', async () => {
+  const { chain, levels } = startWorld(RICH);
+  for (let number = 0; number < MAX_WILDCARD_POOLS; number += 1)
+    chain.table.put(flatPool(1_000 + number, { chainId: 7 }));
+  const listed = toListingQuery({ tier: 'green' }, ['tiered']);
+  await expect(levels.open({ ...QUERY, pools: null, listed }, true)).resolves.toBeTypeOf('function');
+  await expect(levels.open({ ...QUERY, pools: null }, true)).rejects.toMatchObject({ status: 400 });
 });
 
 describe('readers are sent away', () => {

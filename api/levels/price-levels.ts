@@ -139,10 +139,11 @@ export class PriceLevels {
   }
 
   /** @throws ApiError 400 for a query of too many pools, 503 */
-  async #assertReadable({ basis, pools, isPublic }: LevelsQuery): Promise<void> {
+  async #assertReadable({ basis, pools, listed }: LevelsQuery): Promise<void> {
     const { chain, latest } = this.#deps;
     const { table } = await latest[basis].ready();
-    if (!pools && !isPublic) assertWildcard(table, chain.chainId);
+    // Of a filter what it leaves counts.
+    if (!pools && !listed) assertWildcard(table, chain.chainId);
   }
 }
 
