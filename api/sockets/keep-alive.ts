@@ -2,10 +2,10 @@ import type { WebSocket } from 'ws';
 
 /** How often a client is pinged. */
 const PING_MS = 15_000;
-/** A client counts as one that does not read when it leaves this much of responses unread. */
+/** A client counts as one that does not read when it leaves this much unread besides one message. */
 const MAX_UNREAD_BYTES = 1024 * 1024;
 
-/** A socket, and how much may wait to be read besides responses. */
+/** A socket, and the bytes of the largest message that may wait to be read. */
 interface KeptSocket {
   readonly socket: WebSocket;
   readonly largestMessage: number;

@@ -34,7 +34,7 @@ export interface OpenSocket {
   readonly connection: Connection;
   /** The clock of its limits. */
   readonly now: Clock;
-  /** Bytes of the largest message that was sent without being asked for, which may wait to be read. */
+  /** Bytes of the largest message that was sent, which may wait to be read. */
   largestMessage: number;
 }
 

@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
+import { keepAlive } from './keep-alive.ts';
 import type { OpenSocket } from './open-socket.ts';
 import { runSession, type Session } from './session.ts';
 
@@ -103,4 +104,28 @@ test('while an answer takes long, 50 messages wait for it, however long that is;
   socket.say('b');
   await nextTurn();
   expect(asked.at(-1)).toBe('b');
+});
+
+test('who sends more while a long response is under way stays, who leaves two unread does not', async () => {
+  const LONG = 2 * 1024 * 1024;
+  class SlowSocket extends FakeSocket {
+    bufferedAmount = 0;
+    readonly terminate = vi.fn();
+    override send(text: string): void {
+      this.bufferedAmount += Buffer.byteLength(text);
+    }
+  }
+  const socket = new SlowSocket();
+  const opened = { socket, now: () => 0, largestMessage: 0 } as unknown as OpenSocket;
+  keepAlive(opened, () => undefined);
+  const response = 'ä'.repeat(LONG / 2);
+  runSession(opened, { answer: async () => ({ response }), end: () => undefined, closed: () => undefined });
+  for (const unread of [LONG, 2 * LONG]) {
+    socket.say('a');
+    await nextTurn();
+    expect([socket.bufferedAmount, socket.terminate.mock.calls.length]).toEqual([unread, 0]);
+  }
+  socket.say('a');
+  expect(socket.terminate).toHaveBeenCalledOnce();
+  socket.emit('close');
 });

@@ -42,7 +42,8 @@ export interface Session {
  *
  * @returns ends it from our side
  */
-export function runSession({ socket, now }: OpenSocket, session: Session): Connection['end'] {
+export function runSession(opened: OpenSocket, session: Session): Connection['end'] {
+  const { socket, now } = opened;
   const useOperations = windowLimit(OPERATIONS_PER_SEC, 1, now);
   const useBytes = windowLimit(BYTES_PER_SEC, 1, now);
   const useRefusals = windowLimit(REFUSALS_PER_SEC, 1, now);
@@ -52,8 +53,12 @@ export function runSession({ socket, now }: OpenSocket, session: Session): Conne
     const answered = isOpen() && (await session.answer?.(data, isBinary));
     waiting -= 1;
     if (!answered || !isOpen()) return;
-    if (answered.response !== null) socket.send(answered.response);
-    answered.after?.();
+    const { response, after } = answered;
+    if (response !== null) {
+      opened.largestMessage = Math.max(opened.largestMessage, Buffer.byteLength(response));
+      socket.send(response);
+    }
+    after?.();
   };
   let done: Promise<void> = Promise.resolve();
   socket.on('message', (data: Buffer, isBinary) => {
