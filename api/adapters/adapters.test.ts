@@ -367,6 +367,7 @@ describe('tokens, pools and blocks', () => {
 
   test.each<[number, string]>([
     [404, `dexscreener/${CHAIN_A}/asset?id=${NAMELESS}`],
+    [404, `dexscreener/${CHAIN_A}/asset?id=${ODD}`],
     [404, `dexscreener/${CHAIN_A}/asset?id=${UNKNOWN}`],
     ...Object.entries(POOLS)
       .filter(([name]) => name !== 'plain' && name !== 'packed')

@@ -82,7 +82,7 @@ const assetOf = <const Id extends string, const S extends Site>(operationId: Id,
     path: `/adapters/${site}/{chain_id}/asset`,
     ...ADAPTER,
     summary: `Get a token for ${SITES[site]}`,
-    description: 'A token of a pool. One without a symbol is not served.',
+    description: 'A token of a pool. One without a symbol or decimals is not served.',
     request: { params, query: AssetQuery },
     answer: {
       description: 'The token',

@@ -66,7 +66,7 @@ export interface Operations {
   /** Get the newest block for DEX Screener, GeckoTerminal and CoinGecko. All events until this block can be read. It is final, unless the operator lets sites read newer ones. */
   getDexscreenerLatestBlock(request: RequestOf<'getDexscreenerLatestBlock'>, options?: CallOptions): Promise<ResponseOf<'getDexscreenerLatestBlock'>>;
 
-  /** Get a token for DEX Screener, GeckoTerminal and CoinGecko. A token of a pool. One without a symbol is not served. */
+  /** Get a token for DEX Screener, GeckoTerminal and CoinGecko. A token of a pool. One without a symbol or decimals is not served. */
   getDexscreenerAsset(request: RequestOf<'getDexscreenerAsset'>, options?: CallOptions): Promise<ResponseOf<'getDexscreenerAsset'>>;
 
   /** Get a pool for DEX Screener, GeckoTerminal and CoinGecko. A pool whose events are served. The order of its tokens never changes. */
@@ -81,7 +81,7 @@ export interface Operations {
   /** Get a block for DEXTools. By `number` or `timestamp`. The index knows blocks with an event, and the newest: 404 for any other number. */
   getDextoolsBlock(request: RequestOf<'getDextoolsBlock'>, options?: CallOptions): Promise<ResponseOf<'getDextoolsBlock'>>;
 
-  /** Get a token for DEXTools. A token of a pool. One without a symbol is not served. */
+  /** Get a token for DEXTools. A token of a pool. One without a symbol or decimals is not served. */
   getDextoolsAsset(request: RequestOf<'getDextoolsAsset'>, options?: CallOptions): Promise<ResponseOf<'getDextoolsAsset'>>;
 
   /** Get a factory for DEXTools. A factory of an enabled deployment. */
