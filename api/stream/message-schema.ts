@@ -39,7 +39,7 @@ const message = <Fields extends z.ZodRawShape>(description: string, fields: Fiel
 
 /** The data of each message, by name. SSE sends it as the data of an event, WebSocket after `event` and `id`. */
 export const STREAM_MESSAGES = {
-  snapshot: message('Every pool of a subscription, in parts of about 64 KiB.', {
+  snapshot: message('Every pool of a subscription, in parts of about 60 KiB.', {
     quotes,
     errors: z.array(PoolFailure).describe('Pools without a quote.'),
     last,
