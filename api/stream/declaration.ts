@@ -49,6 +49,7 @@ export const openStream = {
   },
   failures: {
     400: errorOrTextResponse('Invalid chain id, address or number of pools; a bad `depth` returns plain text'),
+    401: errorResponse('Invalid API key, or neither `pools` nor a key'),
     404: errorResponse('Unknown chain'),
     503: retriedResponse('The chain cannot be read, or no further connection is accepted'),
   },
