@@ -9,11 +9,13 @@ const PROGRAM = `
   logger.info({ authorization: secret, headers: { authorization: secret }, request: { authorization: secret } }, 'a request');
   logger.info({ apiKey: secret, builder: { apiKey: secret }, login: { password: secret } }, 'settings');
   logger.error({ err: new Error('https://name:ptd_secret@node.example/ptd_secret?key=ptd_secret failed') }, 'a call');
+  const command = { name: 'hello', args: ['3', 'AUTH', 'default', 'ptd_secret'] };
+  logger.warn({ err: Object.assign(new Error('WRONGPASS'), { command }) }, 'Redis is unreachable');
 `;
 
 test('no line holds a key, a password, or more of a URL than its host', async () => {
   const { stderr } = await execa(process.execPath, ['--import', 'tsx', '--input-type=module', '--eval', PROGRAM]);
-  expect(stderr.split('\n')).toHaveLength(3);
+  expect(stderr.split('\n')).toHaveLength(4);
   expect(stderr).toContain('https://node.example failed');
   expect(stderr).not.toContain('secret');
 });

@@ -4,8 +4,8 @@ import { RUNNING_VERSION } from './running-version.ts';
 
 export type { Logger };
 
-/** Fields that are never written to a log. */
-const SECRET_PATHS = ['authorization', 'apiKey', '*.authorization', '*.apiKey', '*.password'];
+/** Fields that are never written to a log. An error of Redis has its command, whose arguments may be the password. */
+const SECRET_PATHS = ['authorization', 'apiKey', '*.authorization', '*.apiKey', '*.password', '*.command.args'];
 
 /**
  * Makes a structured logger on standard error: commands print to standard output. URLs are shortened to their host.
