@@ -1,7 +1,6 @@
 import type { ServedPool } from '../../quoting/pools/pool-directory.ts';
 import { averagePriceX64Floor, type TradedAmounts } from '../bars/average-price.ts';
 import type { FoundBars, Prices } from '../bars/bar-rows.ts';
-import { MAX_BARS } from '../bars/intervals.ts';
 import type { BarRow } from '../bars/select-bars.ts';
 import type { BarsPage, QuoteBar, QuoteBarsPage, TradeBar } from './bars-declaration.ts';
 import type { QuoteBarRow } from './select-quote-bars.ts';
@@ -89,7 +88,8 @@ function pageOf<Bar extends { readonly startTs: number; readonly final: boolean 
   empty: Omit<Bar, 'startTs' | 'final'>,
 ) {
   const emptyAt = (startTs: number) => ({ startTs, ...empty, final: startTs + secs <= finalUntilTs }) as Bar;
-  const all = emptyBeforeTs === null ? bars : fillGaps(bars, emptyBeforeTs, secs, emptyAt);
+  // One row more than is shown decides whether there is a next page.
+  const all = emptyBeforeTs === null ? bars : fillGaps(bars, { endTs: emptyBeforeTs, secs, most: limit + 1 }, emptyAt);
   return pageBefore(all, limit, ({ startTs }) => startTs);
 }
 
@@ -100,20 +100,23 @@ export function pageBefore<Row>(rows: readonly Row[], limit: number, timeOf: (ro
   return { data, nextBefore: rows.length > limit && last !== undefined ? timeOf(last) : null };
 }
 
-/** Most empty intervals of a page, however long a pool had no trade. */
-const MAX_GAP = MAX_BARS + 1;
-
-/** Adds the intervals between a bar and the one after it, or the end. */
-function fillGaps<Bar extends { readonly startTs: number }>(
+/**
+ * Adds the intervals between a bar and the one after it, or the end. Ends with the bar that makes `most` rows: bars of
+ * a pool that trades seldom would fill a page a thousand times.
+ */
+export function fillGaps<Bar extends { readonly startTs: number }>(
   bars: readonly Bar[],
-  endTs: number,
-  secs: number,
+  { endTs, secs, most }: { readonly endTs: number; readonly secs: number; readonly most: number },
   empty: (startTs: number) => Bar,
 ): readonly Bar[] {
-  return bars.flatMap((bar, index) => {
-    const nextTs = bars[index - 1]?.startTs ?? endTs;
-    const missing = Math.max((nextTs - bar.startTs) / secs - 1, 0);
-    const gap = Array.from({ length: Math.min(missing, MAX_GAP) }, (_, n) => empty(nextTs - (n + 1) * secs));
-    return [...gap, bar];
-  });
+  const rows: Bar[] = [];
+  let nextTs = endTs;
+  for (const bar of bars) {
+    if (rows.length >= most) break;
+    const gap = Math.min((nextTs - bar.startTs) / secs - 1, most);
+    for (let n = 1; n <= gap; n += 1) rows.push(empty(nextTs - n * secs));
+    rows.push(bar);
+    nextTs = bar.startTs;
+  }
+  return rows;
 }
