@@ -6,6 +6,7 @@ import type { PammConfig } from '../../config/pamm-schema.ts';
 import type { Clocks } from '../../runtime/clock.ts';
 import { stringifyJson } from '../../runtime/json.ts';
 import { requiredKey } from '../auth/authenticate.ts';
+import { bodyBytes } from '../body.ts';
 import { defineResource } from '../declaration/api-route.ts';
 import { badRequest, unavailable } from '../errors.ts';
 import { chainIdParam, type ServedChains, servedChain } from '../request.ts';
@@ -20,6 +21,8 @@ const RESPONSE_TIMEOUT_MS = 500;
 const RESPONSE_MARGIN_MS = 15;
 /** However late the body of an update came, it has this long to be queued. */
 const MIN_QUEUEING_MS = 200;
+/** A longer body counts as further updates: it is parsed, and queued for each builder. Makers send a few kB. */
+const BYTES_PER_COUNT = 16 * 1024;
 /** Chains of the contract. Without usable builders they return 503, while other chains simply take no updates. */
 const CONTRACT_CHAINS: ReadonlyMap<number, PammConfig['kind']> = new Map([
   [1, 'ethereum'],
@@ -48,6 +51,7 @@ export const pammResource = defineResource([submitQuoteUpdate], (deps: PammDeps)
 async function submitQuote(c: Context, deps: PammDeps): Promise<Response> {
   const arrivedAtMs = c.get('arrivedAtMs');
   const chain = pammChain(deps.chains, chainIdParam(c));
+  await countLength(c);
   const body = await readQuoteBody(c, chain.kind);
   const update = toQuoteUpdate(body, chain, deps.wallClock());
   const endpoints = deps.endpoints.get(chain.chainId) ?? [];
@@ -64,6 +68,12 @@ async function submitQuote(c: Context, deps: PammDeps): Promise<Response> {
     onAccepted: isPublished ? publish : undefined,
   });
   return c.body(stringifyJson(toResponse(results)), 200, { 'Content-Type': 'application/json' });
+}
+
+/** Counts an update once more for each {@link BYTES_PER_COUNT} of its body. @throws ApiError 429 */
+async function countLength(c: Context): Promise<void> {
+  const further = Math.floor((await bodyBytes(c)).length / BYTES_PER_COUNT);
+  await Promise.all(Array.from({ length: further }, () => c.get('countMore')?.()));
 }
 
 /** Gives the chain of the path, if it takes updates. @throws ApiError 404 or 400 */
