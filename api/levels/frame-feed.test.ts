@@ -97,6 +97,21 @@ test('a source is stopped when its last reader leaves, and started again for the
   expect([seen.open, one.got, other.got]).toEqual([1, [], ['frame of 0 at 0']]);
 });
 
+test('frames that anyone chooses wait for each other, and no other frame for them', async () => {
+  const { feeds } = setup();
+  const turn = Promise.withResolvers<null>();
+  const [slow, next, other] = [sourceOf(() => turn.promise), sourceOf(timed), sourceOf(timed)];
+  const [waiting, served] = [readerOf(), readerOf()];
+  feeds.of('slow', () => ({ ...slow.source, isOfAnyone: true }))(readerOf().reader);
+  feeds.of('next', () => ({ ...next.source, isOfAnyone: true }))(waiting.reader);
+  feeds.of('other', () => other.source)(served.reader);
+  await vi.advanceTimersByTimeAsync(10);
+  expect([waiting.got, served.got]).toEqual([[], ['frame of 0 at 0']]);
+  turn.resolve(null);
+  await vi.advanceTimersByTimeAsync(10);
+  expect(waiting.got).toEqual(['frame of 10 at 10']);
+});
+
 test('no frame is made for a feed that ended while it waited for its turn', async () => {
   const { feeds } = setup();
   const turn = Promise.withResolvers<null>();

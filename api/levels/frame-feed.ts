@@ -27,6 +27,8 @@ export interface FrameSource extends FramePace {
   readonly make: () => Promise<Made>;
   /** Whether that takes so little that it waits for no other frame. */
   readonly isShort?: true;
+  /** Whether clients without a key choose what it shows: no frame of others waits for it. */
+  readonly isOfAnyone?: boolean;
   /** Called when the first reader comes. It returns a function that is called after the last reader left. */
   readonly start: (changed: () => void) => () => void;
 }
@@ -39,8 +41,11 @@ export class FrameFeeds {
   readonly #logger: Pick<Logger, 'error'>;
   readonly #now: Clock;
   readonly #feeds = new Map<string, RunningFeed>();
-  /** The last long frame that was asked for: one is made after the other, so that they leave time for others. */
-  #made: Promise<Made> = Promise.resolve(null);
+  /**
+   * The last long frames that were asked for: one is made after the other, so that they leave time for others. Frames
+   * that anyone may choose, and so make as many as connections allow, take turns with each other alone.
+   */
+  readonly #made = { ofAnyone: Promise.resolve<Made>(null), others: Promise.resolve<Made>(null) };
 
   constructor(logger: Pick<Logger, 'error'>, now: Clock) {
     this.#logger = logger;
@@ -66,16 +71,18 @@ export class FrameFeeds {
 
   #start(key: string, source: FrameSource): RunningFeed {
     const onEnd = () => this.#feeds.delete(key);
-    const makeInTurn = source.isShort ? this.#makeNow : this.#makeInTurn;
+    const makeInTurn = source.isShort ? this.#makeNow : this.#inTurnOf(source.isOfAnyone ? 'ofAnyone' : 'others');
     const feed = new RunningFeed(source, { now: this.#now, makeInTurn, onEnd });
     this.#feeds.set(key, feed);
     return feed;
   }
 
-  readonly #makeInTurn: MakeInTurn = (make) => {
-    this.#made = this.#made.then(() => this.#makeNow(make));
-    return this.#made;
-  };
+  #inTurnOf(line: 'ofAnyone' | 'others'): MakeInTurn {
+    return (make) => {
+      this.#made[line] = this.#made[line].then(() => this.#makeNow(make));
+      return this.#made[line];
+    };
+  }
 
   readonly #makeNow: MakeInTurn = (make) =>
     make().catch((err: unknown) => {

@@ -34,6 +34,7 @@ export class LevelsSource implements FrameSource {
   readonly minMs = LEVELS_INTERVAL_MS;
   readonly maxMs = MAX_MS;
   readonly maxLateMs: number;
+  readonly isOfAnyone: boolean;
   readonly #quotes: LevelQuotes;
   readonly #limits: LevelsLimits;
   #state: LevelsState;
@@ -41,7 +42,8 @@ export class LevelsSource implements FrameSource {
 
   constructor(deps: LevelsSourceDeps) {
     this.#deps = deps;
-    const { chain, query, now } = deps;
+    const { chain, query, byKey, now } = deps;
+    this.isOfAnyone = !byKey && !query.isPublic;
     this.#limits = { isPublic: query.isPublic === true, maxUnreadMs: maxUnreadMs(chain) };
     this.maxLateMs = 2 * this.#limits.maxUnreadMs;
     this.#quotes = quotesOf<LevelQuotes>(chain, query.basis);
