@@ -12,7 +12,7 @@ import type { LiveBlocks } from '../quoting/live/live-blocks.ts';
 import type { LiveObserver } from '../quoting/live/live-metrics.ts';
 import { openLiveBlocks } from '../quoting/open-live-blocks.ts';
 import { SeenParts } from '../quoting/parts/seen-parts.ts';
-import { readProtectedAccounts } from '../quoting/pools/protected-accounts.ts';
+import { accountsToProtect } from '../quoting/pools/protected-accounts.ts';
 import type { ReadSharing } from '../quoting/sharing/read-sharing.ts';
 import type { CountChainCall } from '../runtime/chain-calls.ts';
 import type { Logger } from '../runtime/logger.ts';
@@ -83,10 +83,11 @@ export function openCaptureChain(chain: ChainConfig, deps: CaptureDeps): Capture
   const budget = new CallBudget(readBudget.callsPerMinute, CAPTURE_CLASSES, now);
   const budgeted = new BudgetedRpc(rpcs.funded, budget, 'funded');
   const pools = cacheList(() => readPoolValues(database, chain), now);
+  const ofIndex = async () => completeChain(chain, await readFoundContracts(database));
   const bounds = chainBounds(chain, file.quotes);
   const context = { config: chain, bounds, rpc: budgeted, countCall, logger, now, wallClock };
   const sources = openLiveBlocks(context, {
-    protectedAccounts: cacheList(async () => readProtectedAccounts(database, chain, await pools()), now),
+    protectedAccounts: cacheList(async () => accountsToProtect(await ofIndex(), await pools()), now),
     env,
     observer: observeLive?.(chainId),
     sharing,
@@ -96,7 +97,6 @@ export function openCaptureChain(chain: ChainConfig, deps: CaptureDeps): Capture
   const seen = new SeenParts();
   if (partSource(chain.live)) sharing?.followFees(chain, (fees) => seen.noteFees(fees));
   const sealed = followSealedParts(chain, sharing, { logger, now });
-  const ofIndex = async () => completeChain(chain, await readFoundContracts(database));
   const findBlockAt = createBlockFinder(budgeted, chain, deps.logger);
   const reads = { chainId, budget, rpcs, pools, now };
   return { ...reads, chain, ofIndex, budgeted, live, seen, sealed, findBlockAt, database, logger };

@@ -1,16 +1,13 @@
-import { eq } from 'drizzle-orm';
 import type { Address } from 'viem';
 import type { ChainConfig } from '../../config/chains-schema.ts';
-import { queriesOn } from '../../db/query-builder.ts';
-import { poolExtensions } from '../../db/schema/read-model.ts';
-import type { Queryable } from '../../db/transaction.ts';
 import { cacheResult } from '../../runtime/result-cache.ts';
 import type { PoolDirectory, PoolTable } from './pool-directory.ts';
 
 /**
- * Gives the accounts whose storage no source of pending state may replace: pools, tokens, extensions and the contracts
- * of the chains file. With other overrides there a quote could be made to look right. Undefined while the pools are not
- * known, as before the first index.
+ * Gives the accounts whose storage no source of pending state may replace: pools, tokens, standard extensions and the
+ * contracts of the chains file. With other overrides there a quote could be made to look right. Undefined while the
+ * pools are not known, as before the first index. Other extensions are not among them: a pool of anyone may name as its
+ * extension the account that holds the prices of others.
  */
 export function protectedAccounts(
   chain: Pick<ChainConfig, 'chainId' | 'multicall3' | 'deployments'>,
@@ -32,7 +29,8 @@ export function protectedAccounts(
     const { version } = table.graph(chainId);
     if (known?.version !== version) {
       const ofPools = table.ofChain(chainId).flatMap(({ address, token0, token1, extensions }) => {
-        return [address, token0.address, token1.address, ...extensions.map((extension) => extension.address)];
+        const standard = extensions.filter(({ kind }) => kind !== 'custom');
+        return [address, token0.address, token1.address, ...standard.map((extension) => extension.address)];
       });
       known = { version, accounts: new Set([...configured, ...ofPools]) };
     }
@@ -59,19 +57,12 @@ export async function loggingAccounts(
   return [...new Set([...configuredAccounts(chain), ...ofPools])];
 }
 
-/** Reads these accounts for a process without a directory of pools. */
-export async function readProtectedAccounts(
-  database: Queryable,
-  chain: Pick<ChainConfig, 'chainId' | 'multicall3' | 'deployments'>,
+/** These accounts for a process without a directory of pools. @param chain with the contracts that were found */
+export const accountsToProtect = (
+  chain: Pick<ChainConfig, 'multicall3' | 'deployments'>,
   pools: readonly Readonly<Record<'address' | 'token0' | 'token1', Address>>[],
-): Promise<ReadonlySet<Address>> {
-  const extensions = await queriesOn(database)
-    .selectDistinct({ address: poolExtensions.address })
-    .from(poolExtensions)
-    .where(eq(poolExtensions.chainId, chain.chainId));
-  const ofPools = pools.flatMap(({ address, token0, token1 }) => [address, token0, token1]);
-  return new Set([...configuredAccounts(chain), ...ofPools, ...extensions.map(({ address }) => address)]);
-}
+): ReadonlySet<Address> =>
+  new Set([...configuredAccounts(chain), ...pools.flatMap(({ address, token0, token1 }) => [address, token0, token1])]);
 
 /** The contracts that the chains file names. */
 const configuredAccounts = ({ multicall3, deployments }: Pick<ChainConfig, 'multicall3' | 'deployments'>) => [
