@@ -3,7 +3,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { liquidityChange, poolActivity, swap } from '../../indexer/ponder.schema.ts';
 import { arrayLiteral } from '../../indexer/schema/number-list.ts';
-import { TOTAL, TOTAL_NAMES } from '../../protocol/pool-totals.ts';
+import { TOTAL, TOTAL_NAMES, type TotalName } from '../../protocol/pool-totals.ts';
 import { createIndexedDatabase } from '../../test/harness/indexed-database.ts';
 import { ONCHAIN_SCHEMA, setIndexedBlock } from '../../test/harness/onchain-tables.ts';
 import { startedWorld } from '../../test/harness/open-world.ts';
@@ -190,4 +190,50 @@ test('fees, TVL and LP return of days are those of playing all that a pool did, 
   expect((await pool.query(values)).rows).toEqual(before.rows);
   expect(seen.returns).toBeGreaterThan(10);
   expect(seen.unknown).toBeGreaterThan(0);
+});
+
+test('a second whose swaps cost more than the dust before it leaves days without a return, and no error', async () => {
+  const before = { lpFee: 0n, owned: [0n, 0n] as const };
+  const totals = (...counted: readonly (readonly [TotalName, bigint])[]) => new Map(counted);
+  const [dust, added, sold] = [3n, 10n ** 18n, 10n ** 17n];
+  const [first, later] = [START + 40, START + 100];
+  await index(
+    [
+      { ...before, ts: first, isSwap: false, amounts: [dust, 0n], totals: totals(['liquidityIn0Raw', dust]) },
+      { ...before, ts: later, isSwap: false, amounts: [added, 0n], totals: totals(['liquidityIn0Raw', dust + added]) },
+      {
+        ...before,
+        ts: later,
+        isSwap: true,
+        amounts: [-sold, 1n],
+        totals: totals(['liquidityIn0Raw', dust + added], ['swapOut0Raw', sold], ['swapIn1Raw', 1n]),
+      },
+    ],
+    later + 1,
+  );
+  const { rows } = await pool.query('SELECT tvl0_raw, lp_return FROM read_model.pool_day');
+  expect(rows).toEqual([{ tvl0_raw: String(dust + added - sold), lp_return: null }]);
+});
+
+test('gains of dust that exceed a float leave days without a return, and no error', async () => {
+  const totals = new Map<TotalName, bigint>();
+  const count = (name: TotalName, by: bigint) => totals.set(name, (totals.get(name) ?? 0n) + by);
+  const whole = 10n ** 24n;
+  const logged = Array.from({ length: 20 }, (_, n): Logged[] => {
+    const at = (act: Pick<Logged, 'isSwap' | 'amounts' | 'ts'>) => ({
+      ...act,
+      lpFee: 0n,
+      owned: [0n, 0n] as const,
+      totals: new Map(totals),
+    });
+    count('liquidityIn0Raw', 1n);
+    const dust = at({ ts: START + 10 * n, isSwap: false, amounts: [1n, 0n] });
+    count('swapIn0Raw', whole);
+    const given = at({ ts: START + 10 * n + 1, isSwap: true, amounts: [whole, 0n] });
+    count('liquidityOut0Raw', whole + 1n);
+    return [dust, given, at({ ts: START + 10 * n + 2, isSwap: false, amounts: [-whole - 1n, 0n] })];
+  }).flat();
+  await index(logged, START + 1_000);
+  const { rows } = await pool.query('SELECT lp_return FROM read_model.pool_day');
+  expect(rows).toEqual([{ lp_return: null }]);
 });
