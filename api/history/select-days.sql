@@ -16,6 +16,9 @@ SELECT d.day_ts::float8 AS "dayTs", d.swap_count::float8 AS "swapCount", d.sende
     FROM history.persistence_day p WHERE p.chain_id = d.chain_id AND p.pool = d.pool AND p.day_ts = d.day_ts) AS persistence,
   d.is_final AS final
 FROM read_model.pool_days($1, $2, $3, $4) d
-LEFT JOIN read_model.fill_quality q ON q.chain_id = d.chain_id AND q.pool = d.pool AND q.day_ts = d.day_ts
+LEFT JOIN LATERAL (
+  -- OFFSET 0 keeps the planner from comparing all that was ever traded to pick the days of the page.
+  SELECT * FROM read_model.fill_quality f WHERE f.chain_id = d.chain_id AND f.pool = d.pool AND f.day_ts = d.day_ts OFFSET 0
+) q ON true
 CROSS JOIN LATERAL read_model.executability(d.chain_id, d.pool, d.day_ts, d.day_ts + 86400) e
 ORDER BY d.day_ts DESC
