@@ -250,3 +250,31 @@ test('volume in dollars takes the price of the input token when the minute began
   await publishLiveViews(database.client, NEXT);
   expect(await usd()).toEqual([expected[0], 7e-6]);
 });
+
+test('fees keep their dollars in another index only where it has the same fees', async () => {
+  await database.client.query('SELECT history.keep_partitions($1, $2, 0)', ['fiat_price_minute', START]);
+  await database.client.query('INSERT INTO history.fiat_price_minute VALUES ($1, $2, $3, 10, $4)', [
+    CHAIN,
+    TOKEN0,
+    START,
+    'static',
+  ]);
+  const swaps = [swapAt(START + 60, 1, 2_000_000n, -100n), swapAt(START + 120, 2, 3_000_000n, -100n)];
+  // The first index lacked a bin's part of the second swap, as logs that a node leaves out.
+  const fees = { [ONCHAIN_SCHEMA]: [4, 5], [NEXT]: [4, 6] };
+  for (const [schema, [first, second]] of Object.entries(fees)) {
+    await insert(swaps, schema);
+    await database.client.query(
+      `UPDATE ${schema}.swap s SET lp_fee_scaled = p.token0_scale_multiplier * 1000000 * CASE s.block_number WHEN 1 THEN ${first} ELSE ${second} END
+       FROM ${schema}.pool p WHERE p.address = s.pool`,
+    );
+    await settle(9, START + 600, schema);
+    await writeTradeMinutes(pool, schema);
+    await database.client.query('UPDATE history.fiat_price_minute SET usd = 7');
+  }
+  const { rows } = await pool.query(
+    'SELECT lp_fee_usd FROM history.trade_bar WHERE index_schema = $1 AND secs = 60 ORDER BY start_ts',
+    [NEXT],
+  );
+  expect(rows).toEqual([{ lp_fee_usd: 4 * 10 }, { lp_fee_usd: 6 * 7 }]);
+});

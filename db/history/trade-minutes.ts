@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { loadStatement } from '../load-statement.ts';
+import { servedSchema } from '../served-schema.ts';
 import { inTransaction, type Queryable } from '../transaction.ts';
 
 /** About how many swaps one transaction handles; a minute is never split. */
@@ -83,7 +84,8 @@ async function writeBatch(
     const toTs = await endOfBatch(client, { schema, chainId }, mark.untilBlock, swapsPerRun);
     if (toTs <= Number(mark.untilTs)) return false;
     const values = [schema, chainId, mark.untilBlock, toTs, INTERVAL_SECS];
-    const [written] = await writeMinutes(client, values, { schema });
+    const served = (await servedSchema(client)) ?? schema;
+    const [written] = await writeMinutes(client, values, { schema, served });
     return Number(written?.swaps) > 0;
   });
 }

@@ -1,7 +1,7 @@
 -- Adds the swaps after block $3 and before time $4 to the bars of the intervals $5, and updates the mark. A minute that the
--- served index has with the same trades keeps its dollars, since the prices of that time may be gone. A value in dollars is
--- null when the price or the decimals of its token are unknown. Block numbers grow with time. Thus the key of `swap` bounds
--- at both ends what the query reads.
+-- served index has with the same trades keeps its dollars, since the prices of that time may be gone; those of fees where
+-- these are the same, too: an index may have lacked parts of bins. A value in dollars is null when the price or the decimals
+-- of its token are unknown. Block numbers grow with time. Thus the key of `swap` bounds at both ends what the query reads.
 WITH swaps AS MATERIALIZED (
   SELECT pool, block_timestamp - block_timestamp % 60 AS minute_ts, block_number, log_index, amount0_raw,
          amount1_raw, zero_for_one, lp_fee_scaled, history.price_pair(amount0_raw, amount1_raw) AS price
@@ -28,7 +28,8 @@ WITH swaps AS MATERIALIZED (
            + CASE WHEN m.in1_raw = 0 THEN 0 ELSE (m.in1_raw / 10::numeric ^ read_model.shown_decimals(token1.decimals))::float8
              * history.usd_at($2, p.token1, m.minute_ts) END
          END AS volume_usd, m.swap_count,
-         CASE WHEN known.pool IS NOT NULL THEN known.lp_fee_usd WHEN m.fee_count = m.swap_count THEN
+         CASE WHEN known.pool IS NOT NULL AND (had.fee0_scaled, had.fee1_scaled) IS NOT DISTINCT FROM (m.fee0_scaled, m.fee1_scaled)
+           THEN known.lp_fee_usd WHEN m.fee_count = m.swap_count THEN
            CASE WHEN m.fee0_scaled / p.token0_scale_multiplier = 0 THEN 0 ELSE (m.fee0_scaled / p.token0_scale_multiplier / 10::numeric ^ read_model.shown_decimals(token0.decimals))::float8
              * history.usd_at($2, p.token0, m.minute_ts) END
            + CASE WHEN m.fee1_scaled / p.token1_scale_multiplier = 0 THEN 0 ELSE (m.fee1_scaled / p.token1_scale_multiplier / 10::numeric ^ read_model.shown_decimals(token1.decimals))::float8
@@ -41,6 +42,13 @@ WITH swaps AS MATERIALIZED (
   LEFT JOIN history.trade_bar known ON known.index_schema = (SELECT nullif(read_model.served_schema(), $1))
     AND known.chain_id = $2 AND known.pool = m.pool AND known.secs = 60 AND known.start_ts = m.minute_ts
     AND (known.volume0_raw, known.volume1_raw, known.swap_count) = (m.volume0_raw, m.volume1_raw, m.swap_count)
+  LEFT JOIN LATERAL (
+    SELECT sum(CASE WHEN s.zero_for_one THEN s.lp_fee_scaled ELSE 0 END) AS fee0_scaled,
+           sum(CASE WHEN s.zero_for_one THEN 0 ELSE s.lp_fee_scaled END) AS fee1_scaled
+    FROM :"served".swap s
+    WHERE known.pool IS NOT NULL AND s.chain_id = $2 AND s.pool = m.pool
+      AND s.block_timestamp >= m.minute_ts AND s.block_timestamp < m.minute_ts + 60
+  ) had ON true
 ), written AS (
   INSERT INTO history.trade_bar AS r (index_schema, chain_id, pool, secs, start_ts, open_price, high_price, low_price,
     close_price, volume0_raw, volume1_raw, volume_usd, lp_fee_usd, swap_count)
