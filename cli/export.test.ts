@@ -203,6 +203,21 @@ test('a day is written once it is final', async () => {
   await history.client.query('UPDATE history.fill SET is_final = true');
 });
 
+test('days of persistence wait until capture writes them no more', async () => {
+  const { client } = history;
+  const sql = readFileSync(new URL('export/final-until.sql', import.meta.url), 'utf8');
+  const secsUntilFinal = async (view: string): Promise<number> => {
+    const text = `SELECT (extract(epoch FROM now()) - "untilTs")::float8 AS secs FROM (${sql}) final`;
+    const { rows } = await client.query(text, [CHAINS[0], view]);
+    return Math.round(rows[0].secs);
+  };
+  await client.query('BEGIN; UPDATE history.trade_mark SET until_ts = 1e10');
+  expect(await secsUntilFinal('quote_sample')).toBe(3_600);
+  // Runs are an hour apart, and write the day before until 70 minutes after midnight.
+  expect(await secsUntilFinal('quote_persistence')).toBe(7_200);
+  await client.query('ROLLBACK');
+});
+
 test('killed in the middle, it leaves whole files and continues', async () => {
   const folder = join(out, 'killed');
   await history.addMinutes(60_000);
