@@ -21,18 +21,18 @@ export class HeldQuotes {
   #confirmedAt = 0;
   #seq: number | null = null;
   #reason = 'Not connected';
-  /** When the present state was last confirmed, by `now`. A state that is replaced keeps its last time. */
-  #confirmation: { at: number };
-  readonly #now: () => number;
+  /** Time since the present state was last confirmed. A state that is replaced keeps its last confirmation. */
+  #confirmation: { ageMs: () => number };
+  readonly #startWatch: () => () => number;
 
   /**
    * @param pools addresses in lower case
-   * @param now milliseconds from any start
+   * @param startWatch starts to measure a time, milliseconds
    */
-  constructor(pools: readonly string[], now: () => number) {
+  constructor(pools: readonly string[], startWatch: () => () => number) {
     this.#pools = pools;
-    this.#now = now;
-    this.#confirmation = { at: now() };
+    this.#startWatch = startWatch;
+    this.#confirmation = { ageMs: startWatch() };
   }
 
   /** Notes that a connection begins. It resumes after the last message, or begins from scratch. */
@@ -51,7 +51,7 @@ export class HeldQuotes {
 
   /** Notes that the service answered, and had sent all that it had to send. */
   confirm(): void {
-    this.#confirmation.at = this.#now();
+    this.#confirmation.ageMs = this.#startWatch();
   }
 
   /** Applies a message. @throws LostMessagesError when the message does not follow the last one */
@@ -62,7 +62,7 @@ export class HeldQuotes {
       this.#forget();
       throw new LostMessagesError(`Message ${prevSeq} is missing: the last one was ${this.#seq}`);
     }
-    this.#confirmation = { at: this.#now() };
+    this.#confirmation = { ageMs: this.#startWatch() };
     this.#seq = seq;
     this.resumeId = id;
     if (event === 'gap') this.#forget();
@@ -78,7 +78,7 @@ export class HeldQuotes {
 
   /** Replaces all that is held by the results of batch requests. */
   replace(block: Block | null, quotes: readonly (readonly [string, Quote])[], failures: readonly PoolFailure[]): void {
-    this.#confirmation = { at: this.#now() };
+    this.#confirmation = { ageMs: this.#startWatch() };
     this.resumeId = '';
     this.#forget();
     for (const [pool, quote] of quotes) this.#put(pool, quote, block?.number ?? 0);
@@ -98,7 +98,7 @@ export class HeldQuotes {
       if (block && held) quotes.set(pool, this.#confirmed(held.quote));
       else stale.set(pool, this.#failures.get(pool) ?? { status: null, error: block ? 'Not read yet' : this.#reason });
     }
-    return { block, quotes, stale, transport, ageMs: () => this.#now() - confirmation.at };
+    return { block, quotes, stale, transport, ageMs: () => confirmation.ageMs() };
   }
 
   /** Dates a quote by the newest block, which also confirms quotes that did not change. */

@@ -128,6 +128,16 @@ test('while pings are answered a state without news stays, and young; one that w
   stop.abort();
 });
 
+test('a state ages while the machine sleeps, and when its clock is set back', async () => {
+  const { states, stop } = await followSocket();
+  vi.setSystemTime(Date.now() + 3_600_000);
+  expect(states.at(-1)?.ageMs()).toBe(3_600_000);
+  vi.setSystemTime(Date.now() - 7_200_000);
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(states.at(-1)?.ageMs()).toBe(1_000);
+  stop.abort();
+});
+
 test('events with comments between them are dead after 6 s of silence, those of an older service after 20 s', async () => {
   for (const [isOld, silenceMs] of [
     [false, 6_000],

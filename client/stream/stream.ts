@@ -50,7 +50,7 @@ export async function* stream(options: StreamOptions): AsyncGenerator<StreamStat
   if (pools.length === 0 || pools.length > MAX_POOLS) throw new RangeError(`A stream has 1 to ${MAX_POOLS} pools`);
   const base = `${url.replace(/\/+$/, '')}/public/v1/evm/${chainId}`;
   const WebSocket = 'WebSocket' in options ? options.WebSocket : platformWebSocket();
-  const held = new HeldQuotes(pools, () => performance.now());
+  const held = new HeldQuotes(pools, startWatch);
   const change = new Change();
   const stop = new AbortController();
   const abort = () => stop.abort();
@@ -79,6 +79,15 @@ export async function* stream(options: StreamOptions): AsyncGenerator<StreamStat
     stop.abort();
     await following;
   }
+}
+
+/**
+ * Starts to measure a time. The clock that went further counts: a monotonic one stands still while the machine sleeps,
+ * the other one may be set back.
+ */
+function startWatch(): () => number {
+  const [monotonic, wall] = [performance.now(), Date.now()];
+  return () => Math.max(performance.now() - monotonic, Date.now() - wall);
 }
 
 const platformWebSocket = () => (globalThis as { readonly WebSocket?: WebSocketConstructor }).WebSocket;

@@ -151,7 +151,7 @@ test('a valid key is used over both transports, and breaking out of the loop end
 });
 
 test('after a lost message nothing is held, and the next connection begins from scratch', () => {
-  const held = new HeldQuotes(world.names, () => 0);
+  const held = new HeldQuotes(world.names, () => () => 0);
   const message = { blockNumber: 5, blockHash: '0x5', blockTimestamp: 9 };
   held.connect('sse');
   held.take({ event: 'heartbeat', id: 'a', seq: 1, prevSeq: null, ...message });

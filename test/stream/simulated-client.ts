@@ -48,7 +48,7 @@ export class SimulatedClient {
     const pools = wish.pools === 'all' ? all : wish.pools;
     this.held = new HeldQuotes(
       pools.map(({ address }) => address),
-      () => 0,
+      () => () => 0,
     );
   }
 
