@@ -14,6 +14,8 @@ const MAX_POOLS = 100;
 /** Requests the quotes of all pools, and replaces the held quotes by them. */
 export async function holdBatch(connection: Connection, held: HeldQuotes, signal: AbortSignal): Promise<void> {
   const { pools } = connection;
+  // A pool may have been read at the beginning of a request that then waits for others.
+  const ageMs = held.startWatch();
   const parts = Array.from({ length: Math.ceil(pools.length / MAX_POOLS) }, (_, index) =>
     requestBatch(connection, pools.slice(index * MAX_POOLS, (index + 1) * MAX_POOLS), signal),
   );
@@ -26,7 +28,7 @@ export async function holdBatch(connection: Connection, held: HeldQuotes, signal
   }
   const oldest = answers.flatMap(({ block }) => block ?? []).sort((one, other) => one.number - other.number)[0];
   held.connect('batch');
-  held.replace(oldest ?? null, quotes, failures);
+  held.replace(oldest ?? null, quotes, failures, ageMs);
 }
 
 async function requestBatch(

@@ -23,7 +23,8 @@ export class HeldQuotes {
   #reason = 'Not connected';
   /** Time since the present state was last confirmed. A state that is replaced keeps its last confirmation. */
   #confirmation: { ageMs: () => number };
-  readonly #startWatch: () => () => number;
+  /** Starts to measure a time, milliseconds. */
+  readonly startWatch: () => () => number;
 
   /**
    * @param pools addresses in lower case
@@ -31,7 +32,7 @@ export class HeldQuotes {
    */
   constructor(pools: readonly string[], startWatch: () => () => number) {
     this.#pools = pools;
-    this.#startWatch = startWatch;
+    this.startWatch = startWatch;
     this.#confirmation = { ageMs: startWatch() };
   }
 
@@ -51,7 +52,7 @@ export class HeldQuotes {
 
   /** Notes that the service answered, and had sent all that it had to send. */
   confirm(): void {
-    this.#confirmation.ageMs = this.#startWatch();
+    this.#confirmation.ageMs = this.startWatch();
   }
 
   /** Applies a message. @throws LostMessagesError when the message does not follow the last one */
@@ -62,7 +63,7 @@ export class HeldQuotes {
       this.#forget();
       throw new LostMessagesError(`Message ${prevSeq} is missing: the last one was ${this.#seq}`);
     }
-    this.#confirmation = { ageMs: this.#startWatch() };
+    this.#confirmation = { ageMs: this.startWatch() };
     this.#seq = seq;
     this.resumeId = id;
     if (event === 'gap') this.#forget();
@@ -76,9 +77,14 @@ export class HeldQuotes {
     this.#reason = event === 'bye' ? `The service ended the stream: ${message.reason}` : 'The block is not complete';
   }
 
-  /** Replaces all that is held by the results of batch requests. */
-  replace(block: Block | null, quotes: readonly (readonly [string, Quote])[], failures: readonly PoolFailure[]): void {
-    this.#confirmation = { ageMs: this.#startWatch() };
+  /** Replaces all that is held by the results of batch requests. @param ageMs time since the first was sent */
+  replace(
+    block: Block | null,
+    quotes: readonly (readonly [string, Quote])[],
+    failures: readonly PoolFailure[],
+    ageMs: () => number,
+  ): void {
+    this.#confirmation = { ageMs };
     this.resumeId = '';
     this.#forget();
     for (const [pool, quote] of quotes) this.#put(pool, quote, block?.number ?? 0);

@@ -185,12 +185,13 @@ test('a piece of an event of an older service is no comment', async () => {
 
 /** A service that refuses streams and answers batches, unless it is to leave requests of these paths unanswered. */
 function startBatches() {
-  const service = { unanswered: [] as readonly string[] };
+  const service = { unanswered: [] as readonly string[], batchMs: 0 };
   const fetch: typeof globalThis.fetch = async (url, init) => {
     const path = String(url).replace(/^.*\/evm\/1|\?.*$/g, '');
     if (service.unanswered.includes(path))
       await new Promise((_, reject) => init?.signal?.addEventListener('abort', () => reject(init.signal?.reason)));
     if (path === '/stream') return new Response(null, { status: 503 });
+    if (service.batchMs > 0) await new Promise((go) => setTimeout(go, service.batchMs));
     const headers = { 'X-Block-Number': '5', 'X-Block-Hash': '0x' };
     return Response.json({ results: [{ poolAddress: POOL, quote: { poolAddress: POOL, serverTs: 0 } }] }, { headers });
   };
@@ -211,4 +212,13 @@ test('quotes of batches end after 6 s of silence, also while streams are tried a
     expect(states.at(-1)?.block?.number).toBe(5);
     stop.abort();
   }
+});
+
+test('quotes of a batch age while the service reads', async () => {
+  const { service, fetch } = startBatches();
+  const { states, stop } = await follow({ WebSocket: undefined, fetch });
+  service.batchMs = 5_000;
+  await vi.advanceTimersByTimeAsync(7_000);
+  expect(states.map((state) => [state.block?.number, state.ageMs()]).at(-1)).toEqual([5, 5_000]);
+  stop.abort();
 });

@@ -32,8 +32,8 @@ export interface StreamState {
   readonly transport: TransportName;
   /**
    * Time since the service last confirmed this state, milliseconds, when it is called: by a message, or by an answer
-   * over the same connection that nothing followed. It grows while the connection is silent,
-   * and once a newer state exists.
+   * over the same connection that nothing followed; with `batch`, since its requests were sent. It grows while the
+   * connection is silent, and once a newer state exists.
    */
   readonly ageMs: () => number;
 }
