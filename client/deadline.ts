@@ -1,3 +1,9 @@
+/** Longer times end a timer of the platform at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/** Gives a time that a timer takes, also for Infinity. */
+export const timerMs = (milliseconds: number): number => Math.min(milliseconds, MAX_TIMER_MS);
+
 /**
  * Runs work with a signal that aborts when the caller's signal does, or after a time. It leaves no timer or listener
  * behind.
@@ -14,7 +20,7 @@ export async function withDeadline<T>(
   signal?.throwIfAborted();
   const controller = new AbortController();
   const abort = () => controller.abort(signal?.reason);
-  const timer = setTimeout(() => controller.abort(onTimeout()), timeoutMs);
+  const timer = setTimeout(() => controller.abort(onTimeout()), timerMs(timeoutMs));
   signal?.addEventListener('abort', abort);
   try {
     return await work(controller.signal);
@@ -35,7 +41,7 @@ export function wait(milliseconds: number, signal: AbortSignal): Promise<void> {
     const timer = setTimeout(() => {
       signal.removeEventListener('abort', abort);
       resolve();
-    }, milliseconds);
+    }, timerMs(milliseconds));
     signal.addEventListener('abort', abort, { once: true });
     return undefined;
   });

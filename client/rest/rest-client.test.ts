@@ -126,6 +126,14 @@ describe('retries', () => {
   });
 });
 
+test.each([2 ** 31, Number.POSITIVE_INFINITY])(
+  'a call with a deadline of %d ms waits for its answer',
+  async (deadlineMs) => {
+    answers = [{ status: 503 }, { status: 200, body: '{"bidAdj":"7"}' }];
+    expect(await client({ deadlineMs }).getBidAsk(QUOTE)).toEqual({ bidAdj: '7' });
+  },
+);
+
 describe('a call that gets no answer', () => {
   test('ends at its deadline', async () => {
     answers = [];

@@ -1,4 +1,4 @@
-import { backoffMs, wait } from '../deadline.ts';
+import { backoffMs, timerMs, wait } from '../deadline.ts';
 import { ConnectionError, ResponseError, UnauthorizedError } from '../rest/errors.ts';
 import { holdBatch } from './batch.ts';
 import type { HeldQuotes } from './held-quotes.ts';
@@ -91,7 +91,7 @@ async function requestBatches({ connection, held, notify, signal }: Following): 
     const silence = setTimeout(() => {
       held.disconnect(`Nothing came for ${silenceMs} ms`);
       notify();
-    }, silenceMs);
+    }, timerMs(silenceMs));
     try {
       await whileHeard(connection.silenceMs ?? SILENCE_MS, signal, (_, limited) =>
         holdBatch(connection, held, limited),
@@ -123,7 +123,8 @@ async function whileHeard<T>(
   let timer: ReturnType<typeof setTimeout> | undefined;
   const heard = (silenceMs: number) => {
     clearTimeout(timer);
-    timer = setTimeout(() => controller.abort(new ConnectionError(`Nothing came for ${silenceMs} ms`)), silenceMs);
+    const abortSilent = () => controller.abort(new ConnectionError(`Nothing came for ${silenceMs} ms`));
+    timer = setTimeout(abortSilent, timerMs(silenceMs));
   };
   signal.throwIfAborted();
   signal.addEventListener('abort', abort);

@@ -81,7 +81,7 @@ async function followSocket() {
   return { service, ...(await follow({ WebSocket: Socket })) };
 }
 
-async function follow(transport: Pick<StreamOptions, 'WebSocket' | 'fetch'>) {
+async function follow(transport: Pick<StreamOptions, 'WebSocket' | 'fetch' | 'silenceMs'>) {
   const states: StreamState[] = [];
   const stop = new AbortController();
   const options = { url: 'http://localhost', chainId: 1, pools: [POOL], signal: stop.signal, ...transport };
@@ -135,6 +135,15 @@ test('a state ages while the machine sleeps, and when its clock is set back', as
   vi.setSystemTime(Date.now() - 7_200_000);
   await vi.advanceTimersByTimeAsync(1_000);
   expect(states.at(-1)?.ageMs()).toBe(1_000);
+  stop.abort();
+});
+
+test('a connection that may be silent for ever is never dead', async () => {
+  const { service, Socket } = startService();
+  const { states, stop } = await follow({ WebSocket: Socket, silenceMs: Number.POSITIVE_INFINITY });
+  service.isDead = true;
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect([states.at(-1)?.block?.number, service.opened]).toEqual([5, 1]);
   stop.abort();
 });
 
