@@ -86,11 +86,18 @@ export function responseError({ status, headers }: Response, body: unknown): Res
     unknown
   >;
   const Class = CLASSES[status] ?? (status >= 500 ? ServiceError : ResponseError);
-  const waitSecs = Number(headers.get('Retry-After') ?? Number.NaN);
   return new Class(typeof error === 'string' && error ? error : `The service returned status ${status}`, {
     status,
     code: typeof code === 'string' ? code : null,
     requestId: headers.get('X-Request-Id'),
-    retryAfterMs: waitSecs >= 0 ? waitSecs * 1_000 : null,
+    retryAfterMs: retryAfterMs(headers),
   });
+}
+
+/** Reads `Retry-After`: seconds, as the service writes it, or a date, as proxies may. */
+function retryAfterMs(headers: Headers): number | null {
+  const text = headers.get('Retry-After');
+  if (text === null) return null;
+  const waitMs = /^\d+$/.test(text) ? Number(text) * 1_000 : Math.max(0, Date.parse(text) - Date.now());
+  return Number.isNaN(waitMs) ? null : waitMs;
 }

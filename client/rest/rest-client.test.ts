@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { passUntil, stopTime } from '../../test/harness/stopped-time.ts';
 import { createRestClient, type RestClientOptions } from '../rest.ts';
+import { responseError } from './errors.ts';
 
 type Answer = { readonly status: number; readonly body?: string; readonly headers?: Record<string, string> };
 
@@ -103,6 +104,15 @@ describe('retries', () => {
     await passUntil(() => requests.length === 3, 3_000);
     expect(performance.now() - rejectedAt).toBeGreaterThan(1_100);
     expect(await call).toEqual({ bidAdj: '7' });
+  });
+
+  test('follow a date as a proxy may write it', () => {
+    const waitOf = (text: string) =>
+      responseError(new Response(null, { status: 503, headers: { 'Retry-After': text } }), null).retryAfterMs;
+    const inAMinute = waitOf(new Date(Date.now() + 60_000).toUTCString());
+    expect(inAMinute).toBeGreaterThan(50_000);
+    expect(inAMinute).toBeLessThanOrEqual(60_000);
+    expect(['Wed, 21 Oct 2015 07:28:00 GMT', '7', 'soon', ''].map(waitOf)).toEqual([0, 7_000, null, null]);
   });
 
   test('end before the deadline would pass, with the last failure', async () => {
