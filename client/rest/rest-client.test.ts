@@ -47,6 +47,19 @@ test('names of requests are in camel case, and go where the document has them', 
   expect(requests.map(({ headers }) => headers.authorization)).toEqual(['Bearer a-key', undefined, undefined]);
 });
 
+test('a batch of JSON-RPC calls is a list, and notifications alone get nothing', async () => {
+  answers = [{ status: 200, body: '[]' }, { status: 204 }];
+  const call = { jsonrpc: '2.0', method: 'pamm_status' } as const;
+  const batch = Object.assign([{ ...call, id: 1 }, call], { chainId: 1 });
+  expect(await client().callTakers(batch)).toEqual([]);
+  expect(await client().callTakers({ chainId: 1, ...call })).toBeUndefined();
+  const sent = requests.map(({ url: path, body = '' }) => [path, JSON.parse(body)]);
+  expect(sent).toEqual([
+    ['/rpc/1', [{ ...call, id: 1 }, call]],
+    ['/rpc/1', call],
+  ]);
+});
+
 test('integers of 64 bits arrive exact', async () => {
   const timestampNs = 2n ** 64n - 1n;
   answers = [{ status: 200, body: `{"accepted":true,"providers":[{"timestampNs":${timestampNs}}]}` }];

@@ -30,6 +30,7 @@ export interface RestClient extends Operations {
 const DEADLINE_MS = 30_000;
 const MIN_BACKOFF_MS = 200;
 const MAX_BACKOFF_MS = 5_000;
+const NO_CONTENT = 204;
 
 interface Service extends RestClientOptions {
   /** Its origin. */
@@ -107,11 +108,11 @@ async function send(
       method: isPost ? 'POST' : 'GET',
       signal,
       headers,
-      ...(isPost && { body: stringifyJson(rest) }),
+      ...(isPost && { body: stringifyJson(Array.isArray(request) ? request : rest) }),
     });
     const response = await (custom ?? fetch)(whole);
     const text = await response.text();
-    if (response.ok) return parseJson(text);
+    if (response.ok) return response.status === NO_CONTENT ? undefined : parseJson(text);
     throw responseError(response, errorBody(text));
   } catch (error) {
     if (signal.aborted) throw signal.reason;

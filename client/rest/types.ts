@@ -25,7 +25,10 @@ type CamelCase<Values> = [NonNullable<Values>] extends [never]
   ? unknown
   : { [Name in keyof NonNullable<Values> as Camel<Name>]: NonNullable<Values>[Name] };
 
-/** Parameters and body of an operation in one object; names in camel case: `chain_id` is `chainId`. */
+/**
+ * Parameters and body of an operation in one object; names in camel case: `chain_id` is `chainId`. A body that is a
+ * list has the parameters as properties: `Object.assign([call, call], { chainId: 1 })`.
+ */
 export type RequestOf<Id extends OperationId> = Parameters<Id, 'path'> & Parameters<Id, 'query'> & Body<Id>;
 
 /** What an operation returns. Integers of 64 bits are a bigint above 2^53 - 1. */
