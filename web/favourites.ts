@@ -1,10 +1,11 @@
 import { signal } from '@preact/signals';
+import { keep, kept } from './kept.ts';
 
 const KEY = 'favourites';
 
 function stored(): ReadonlySet<string> {
   try {
-    const list: unknown = JSON.parse(localStorage.getItem(KEY) ?? '[]');
+    const list: unknown = JSON.parse(kept(KEY) ?? '[]');
     return new Set(Array.isArray(list) ? list.map(String) : []);
   } catch {
     return new Set();
@@ -18,5 +19,5 @@ export function toggleFavourite(key: string): void {
   const marked = new Set(favourites.value);
   if (!marked.delete(key)) marked.add(key);
   favourites.value = marked;
-  localStorage.setItem(KEY, JSON.stringify([...marked]));
+  keep(KEY, JSON.stringify([...marked]));
 }

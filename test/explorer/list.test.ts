@@ -194,6 +194,19 @@ describe('the list', () => {
     await close();
   });
 
+  test('works where the browser keeps nothing for pages', async () => {
+    const page = await emptyPage();
+    await page.addInitScript(`Object.defineProperty(window, 'localStorage', {
+      get: () => { throw new DOMException('Access is denied', 'SecurityError'); },
+    })`);
+    await page.goto('/?small=1');
+    await page.getByRole('button', { name: 'Keys' }).waitFor();
+    await rows(page).first().getByRole('button', { name: 'Favourite' }).click();
+    await page.getByLabel('favourites').check();
+    await page.getByText('1 found').waitFor();
+    await close();
+  });
+
   test('on a phone never cuts the names of a pair; tier and status are dots that are read out as words', async () => {
     const page = await open('/?chain=31337', { viewport: { width: 390, height: 844 } });
     const first = page.locator(`tr[data-pool="${world.pools[0].address}"]`);

@@ -1,4 +1,5 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { keep, kept } from '../kept.ts';
 
 const KEYS = [
   ['?', 'show or hide these keys'],
@@ -29,7 +30,7 @@ const isTyping = ({ target }: Event) => target instanceof Element && target.clos
 /** Keys of one letter, and the list of them. A reader whose tools send such keys can turn them off. */
 export function Keys() {
   const dialog = useRef<HTMLDialogElement>(null);
-  const [areOff, turn] = useState(() => localStorage.getItem(OFF) === '1');
+  const [areOff, turn] = useState(() => kept(OFF) === '1');
   // They work as soon as they are shown.
   useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent) => {
@@ -43,7 +44,7 @@ export function Keys() {
     return () => document.removeEventListener('keydown', onKey);
   }, [areOff]);
   const onChange = () => {
-    localStorage.setItem(OFF, areOff ? '' : '1');
+    keep(OFF, areOff ? '' : '1');
     turn(!areOff);
   };
   return (
