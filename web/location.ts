@@ -27,5 +27,9 @@ export function followLink(event: MouseEvent): void {
   if (link.target !== '' || link.origin !== location.origin || NOT_PAGES.test(link.pathname)) return;
   event.preventDefault();
   go(link.href);
-  if (link.hash !== '') document.getElementById(link.hash.slice(1))?.scrollIntoView();
+  if (link.hash === '') return;
+  const target = document.getElementById(link.hash.slice(1));
+  target?.scrollIntoView();
+  // As a browser that follows the link itself: the next key acts there.
+  target?.focus();
 }

@@ -207,6 +207,16 @@ describe('the list', () => {
     await close();
   });
 
+  test('lets the keyboard skip what is above the list', async () => {
+    const page = await open('/?small=1');
+    await rows(page).first().waitFor();
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    expect(await page.evaluate('document.activeElement.id')).toBe('content');
+    expect(new URL(page.url()).search).toBe('?small=1');
+    await close();
+  });
+
   test('on a phone never cuts the names of a pair; tier and status are dots that are read out as words', async () => {
     const page = await open('/?chain=31337', { viewport: { width: 390, height: 844 } });
     const first = page.locator(`tr[data-pool="${world.pools[0].address}"]`);
