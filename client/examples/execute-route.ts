@@ -20,24 +20,30 @@ const balanceOf = (token: string) =>
     args: [account as Address],
   });
 
-/** Trades an exact input. A swap that reverts has traded nothing: the pool may have moved since the route was found. */
+/**
+ * Trades an exact input. A swap that the node or the chain rejects has traded nothing: the pool may have moved since
+ * the route was found. Nothing is sent again after another failure, such as of the node: what was sent may still trade.
+ */
 async function swap(pool: string, zeroForOne: boolean, amount: bigint, priceLimitX64: string): Promise<void> {
+  const call = {
+    account: account as Address,
+    address: router as Address,
+    abi: ROUTER_ABI,
+    functionName: 'swap',
+    args: [pool as Address, zeroForOne, amount, BigInt(priceLimitX64)],
+  } as const;
   for (let attempt = 1; ; attempt++) {
-    try {
-      const hash = await wallet.writeContract({
-        chain: null,
-        address: router as Address,
-        abi: ROUTER_ABI,
-        functionName: 'swap',
-        args: [pool as Address, zeroForOne, amount, BigInt(priceLimitX64)],
-      });
+    const gas = await reader.estimateContractGas(call).catch((error: unknown) => {
+      if (attempt === MAX_ATTEMPTS) throw error;
+    });
+    if (gas) {
+      // With gas for a pool that moves, and so that the node does not try it once more.
+      const hash = await wallet.writeContract({ ...call, chain: null, gas: (gas * 3n) / 2n });
       const { status } = await reader.waitForTransactionReceipt({ hash });
       if (status === 'success') return;
-      throw new Error(`The swap at ${pool} failed`);
-    } catch (error) {
-      if (attempt === MAX_ATTEMPTS) throw error;
-      await setTimeout(PAUSE_MS);
+      if (attempt === MAX_ATTEMPTS) throw new Error(`The swap at ${pool} failed`);
     }
+    await setTimeout(PAUSE_MS);
   }
 }
 
