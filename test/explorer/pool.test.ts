@@ -191,6 +191,8 @@ describe('a pool', () => {
     expect(await findings(page)).toEqual([]);
     await pass(60_000);
     await prices.and(page.locator('.red')).getByText('(stale)').waitFor();
+    await page.locator('form.trade').getByText('too old to trade on').waitFor();
+    expect(await page.locator('form.trade dd').allTextContents()).toEqual(['–', '–', '–']);
     expect(await findings(page)).toEqual([]);
     expect(await figure(page, 'bid').textContent()).toMatch(/^3,/);
     world.node.misbehave(null);

@@ -3,6 +3,7 @@ import type { Quote } from '../api.ts';
 import { readDecimal } from '../decimal-text.ts';
 import { fillOf } from '../fill.ts';
 import { NOTHING, share } from '../format.ts';
+import { freshness, now, PRICE_LIMITS } from '../parts/age.tsx';
 import { nameOf, type Token } from '../parts/token.tsx';
 import { rawUnits } from '../quantities.ts';
 import { textOf } from '../typed.ts';
@@ -10,6 +11,8 @@ import { DEFAULT_SLIPPAGE_BPS, hrefOf, ONE_E6, type RouteView, TYPE_AN_AMOUNT } 
 import { priceBetween, rawText } from './route-plan.tsx';
 
 type Props = { readonly chainId: number; readonly quote: Quote | null; readonly tokens: readonly [Token, Token] };
+
+const TOO_OLD = 'The last price is too old to trade on.';
 
 /** Quotes a trade of token0 in one pool by its depth, as one types and as the depth changes. */
 export function TradeBox({ chainId, quote, tokens }: Props) {
@@ -19,7 +22,8 @@ export function TradeBox({ chainId, quote, tokens }: Props) {
   const [token0, token1] = tokens;
   const tradeType = isSale ? 'exact_in' : 'exact_out';
   const given = token0.decimals === null ? null : rawUnits(amount, token0.decimals);
-  const fill = given === null ? null : fillOf(quote, isSale, tradeType, given);
+  const isOld = quote !== null && freshness(now.value - quote.serverTs, PRICE_LIMITS) === 'red';
+  const fill = given === null || isOld ? null : fillOf(quote, isSale, tradeType, given);
   const facts = [
     [isSale ? 'You receive' : 'You pay', fill && `${rawText(String(fill.computed), token1)} ${nameOf(token1)}`],
     ['Price', fill && given && priceBetween(String((fill.computed << 64n) / given), token0, token1)],
@@ -53,7 +57,9 @@ export function TradeBox({ chainId, quote, tokens }: Props) {
           </div>
         ))}
       </dl>
-      {quote && !fill && <p class="mute">{given ? 'This pool is not deep enough now.' : TYPE_AN_AMOUNT}</p>}
+      {quote && !fill && (
+        <p class="mute">{isOld ? TOO_OLD : given ? 'This pool is not deep enough now.' : TYPE_AN_AMOUNT}</p>
+      )}
       <a href={hrefOf(route)}>Quote a trade over all pools</a>
     </form>
   );
