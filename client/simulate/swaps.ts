@@ -49,7 +49,8 @@ const MAX_AMOUNT = 2n ** 127n - 1n;
  * code in the call returns the block that it ran in.
  *
  * @param provider any EIP-1193 provider of the quote's chain
- * @param candidate quote and side; a live quote was requested with `include=stateOverride`
+ * @param candidate quote and side; a live quote was requested with `include=stateOverride`. Chains whose nodes follow
+ *   parts of blocks give no overrides: request `basis=committed` there
  * @param amountIn input, raw units, above 0
  * @returns the amounts; beyond the depth of the side both are lower than for a complete fill
  * @throws SwapRevertedError when the pool rejects the swap; OverridesIgnoredError; RangeError for an amount that is 0,
@@ -90,7 +91,9 @@ async function simulate(
   amount: bigint,
 ): Promise<SimulatedSwap> {
   if (basis?.kind === 'live' && !overrides) {
-    throw new TypeError('A live quote has no overrides: request include=stateOverride');
+    throw new TypeError(
+      'A live quote has no overrides: request include=stateOverride, or basis=committed where a chain gives none',
+    );
   }
   // The overrides of a batch or a route are those of its live quotes.
   const { blockOverrides, stateOverride } = (basis?.kind !== 'committed' && overrides) || {};
