@@ -85,7 +85,7 @@ async function followOne(
 
 /** Requests batches until it is time to try the streams again. */
 async function requestBatches({ connection, held, notify, signal }: Following): Promise<void> {
-  for (const endsAt = Date.now() + BATCHES_MS; Date.now() < endsAt; ) {
+  for (const endsAt = performance.now() + BATCHES_MS; performance.now() < endsAt; ) {
     let pauseMs = BATCH_EVERY_MS;
     const silenceMs = connection.silenceMs ?? ANSWERING_SILENCE_MS;
     const silence = setTimeout(() => {

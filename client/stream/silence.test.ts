@@ -194,12 +194,15 @@ test('a piece of an event of an older service is no comment', async () => {
 
 /** A service that refuses streams and answers batches, unless it is to leave requests of these paths unanswered. */
 function startBatches() {
-  const service = { unanswered: [] as readonly string[], batchMs: 0 };
+  const service = { unanswered: [] as readonly string[], batchMs: 0, streamsTried: 0 };
   const fetch: typeof globalThis.fetch = async (url, init) => {
     const path = String(url).replace(/^.*\/evm\/1|\?.*$/g, '');
     if (service.unanswered.includes(path))
       await new Promise((_, reject) => init?.signal?.addEventListener('abort', () => reject(init.signal?.reason)));
-    if (path === '/stream') return new Response(null, { status: 503 });
+    if (path === '/stream') {
+      service.streamsTried += 1;
+      return new Response(null, { status: 503 });
+    }
     if (service.batchMs > 0) await new Promise((go) => setTimeout(go, service.batchMs));
     const headers = { 'X-Block-Number': '5', 'X-Block-Hash': '0x' };
     return Response.json({ results: [{ poolAddress: POOL, quote: { poolAddress: POOL, serverTs: 0 } }] }, { headers });
@@ -229,5 +232,14 @@ test('quotes of a batch age while the service reads', async () => {
   service.batchMs = 5_000;
   await vi.advanceTimersByTimeAsync(7_000);
   expect(states.map((state) => [state.block?.number, state.ageMs()]).at(-1)).toEqual([5, 5_000]);
+  stop.abort();
+});
+
+test('streams are tried again after 30 s, also when the clock is set back', async () => {
+  const { service, fetch } = startBatches();
+  const { stop } = await follow({ WebSocket: undefined, fetch });
+  vi.setSystemTime(Date.now() - 3_600_000);
+  await vi.advanceTimersByTimeAsync(35_000);
+  expect(service.streamsTried).toBe(2);
   stop.abort();
 });
