@@ -1,9 +1,10 @@
 import fc from 'fast-check';
-import { recoverTransactionAddress, serializeTransaction, type TransactionSerializable } from 'viem';
+import { fromRlp, recoverTransactionAddress, serializeTransaction, type TransactionSerializable, toRlp } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { expect, test } from 'vitest';
 import type { Hex } from '../../builders/submit/quote-update.ts';
 import { runs } from '../../test/harness/property-seed.ts';
+import { ApiError } from '../errors.ts';
 import { checkSignedTransaction } from './signed-transaction.ts';
 
 const signer = privateKeyToAccount(`0x${'55'.repeat(32)}`);
@@ -28,6 +29,22 @@ test.each<[string, TransactionSerializable]>([
     expect(() => checkSignedTransaction(`${tx}00`, 1)).toThrow();
     expect(() => checkSignedTransaction(tx.slice(0, -2) as Hex, 1)).toThrow();
     expect(() => checkSignedTransaction(tx, 56)).toThrow('tx is signed for chain 1, not for chain 56');
+  }
+});
+
+test('what viem reads and cannot write, or counts without digits, is rejected like other malformed transactions', async () => {
+  const key = `0x${'ab'.repeat(32)}` as const;
+  const accessList = [{ address: signer.address, storageKeys: [key] }];
+  const typed = await signer.signTransaction({ ...common, ...fees, type: 'eip1559', accessList });
+  const fields = fromRlp(`0x${typed.slice(4)}`, 'hex') as Hex[];
+  const shortKey = fields.with(8, [[signer.address, ['0xab']]] as unknown as Hex);
+  const tx: Hex = `0x02${toRlp(shortKey).slice(2)}`;
+  expect(() => checkSignedTransaction(tx, 1)).toThrow('tx is not a canonically encoded transaction');
+
+  const legacy = await signer.signTransaction({ ...common, type: 'legacy', gasPrice: 1n });
+  for (const index of [7, 8]) {
+    const unsigned = toRlp((fromRlp(legacy, 'hex') as Hex[]).with(index, '0x'));
+    expect(() => checkSignedTransaction(unsigned, 1)).toThrow(ApiError);
   }
 });
 

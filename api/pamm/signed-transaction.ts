@@ -21,7 +21,7 @@ export function checkSignedTransaction(tx: Hex, chainId: number): void {
   }
   const signature =
     v === undefined ? { r, s, yParity: yParity ?? 0 } : { r, s, v, ...(yParity === undefined ? {} : { yParity }) };
-  if (serializeTransaction(transaction as Parameters<typeof serializeTransaction>[0], signature) !== tx) {
+  if (!isEncodingOf(tx, transaction as Parameters<typeof serializeTransaction>[0], signature)) {
     throw badRequest('tx is not a canonically encoded transaction');
   }
   if (!isRecoverable(r, s)) throw badRequest('tx has no valid signature');
@@ -35,13 +35,22 @@ function parse(tx: Hex): ReturnType<typeof parseTransaction> {
   }
 }
 
+/** Whether `tx` is how a transaction is encoded. Some that viem reads, such as short storage keys, it does not write. */
+function isEncodingOf(tx: Hex, ...parts: Parameters<typeof serializeTransaction>): boolean {
+  try {
+    return serializeTransaction(...parts) === tx;
+  } catch {
+    return false;
+  }
+}
+
 /**
  * Whether the signature recovers to some sender. It does if r is the x coordinate of a point of the curve. OpenSSL
  * checks that a hundred times faster than JavaScript would recover the sender.
  */
 function isRecoverable(r: Hex, s: Hex): boolean {
-  if (BigInt(s) === 0n || BigInt(s) > HALF_ORDER || BigInt(r) === 0n || BigInt(r) >= ORDER) return false;
   try {
+    if (BigInt(s) === 0n || BigInt(s) > HALF_ORDER || BigInt(r) === 0n || BigInt(r) >= ORDER) return false;
     ECDH.convertKey(`02${r.slice(2).padStart(64, '0')}`, 'secp256k1', 'hex', 'hex', 'uncompressed');
     return true;
   } catch {
