@@ -44,7 +44,7 @@ const PROBES: Readonly<Record<ProbedAbility, Probe>> = {
   traces: {
     method: 'debug_traceCall',
     params: traceParams(TRACED, { hash: 'latest', target: FAR_BLOCK }),
-    shows: (result) => hasTimeOf(readWrites(result)),
+    shows: (result) => hasTimeOf(readWrites(result, TRACED)),
   },
 };
 

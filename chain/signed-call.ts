@@ -5,6 +5,7 @@ import type { TracedCall } from './trace-call.ts';
 export interface SignedCall extends TracedCall {
   /** Undefined where the signature is bound to no chain. */
   readonly chainId: number | undefined;
+  readonly nonce: number;
 }
 
 /**
@@ -13,7 +14,7 @@ export interface SignedCall extends TracedCall {
  * @throws an error of viem when it is none
  */
 export async function signedCall(tx: Hex): Promise<SignedCall> {
-  const { to, data = '0x', value = 0n, gas = 0n, chainId } = parseTransaction(tx);
+  const { to, data = '0x', value = 0n, gas = 0n, nonce = 0, chainId } = parseTransaction(tx);
   const from = await recoverTransactionAddress({ serializedTransaction: tx as TransactionSerialized });
-  return { chainId, from, ...(to && { to }), data, value, gas };
+  return { chainId, from, ...(to && { to }), data, value, gas, nonce };
 }

@@ -10,6 +10,8 @@ export interface TracedCall {
   readonly data: Hex;
   readonly value: bigint;
   readonly gas: bigint;
+  /** Of a transaction: it cannot be executed where its sender has a higher one. */
+  readonly nonce?: number;
 }
 
 /** Where a call is traced. */
@@ -21,7 +23,10 @@ export interface TraceContext {
   readonly signal?: AbortSignal | undefined;
 }
 
-const Accounts = z.record(HexAddress, z.object({ storage: z.record(HexBytes32, HexBytes32).default({}) }));
+const Accounts = z.record(
+  HexAddress,
+  z.object({ nonce: z.number().optional().catch(undefined), storage: z.record(HexBytes32, HexBytes32).default({}) }),
+);
 /**
  * What `prestateTracer` answers with `diffMode`: storage that changed alone. `post` leaves out slots that became zero.
  */
@@ -35,9 +40,11 @@ export function traceParams({ from, to, data, value, gas }: TracedCall, { hash, 
   return [call, block, { ...tracer, blockOverrides: blockOverrides(target) }];
 }
 
-/** Reads the storage that a traced call would write. @throws ZodError */
-export function readWrites(result: unknown): StateOverrides {
+/** Reads the storage that a traced call would write, which is none once its nonce is used. @throws ZodError */
+export function readWrites(result: unknown, { from, nonce }: TracedCall): StateOverrides {
   const { pre, post } = Diff.parse(result);
+  const nextNonce = pre[from.toLowerCase() as Address]?.nonce ?? 0;
+  if (nonce !== undefined && nonce < nextNonce) return new Map();
   const accounts = Object.entries(post).map(([address, { storage }]) => {
     const cleared = Object.keys(pre[address as Address]?.storage ?? {}).map((slot) => [slot, zeroHash] as const);
     return [address, new Map([...cleared, ...Object.entries(storage)])] as const;

@@ -25,7 +25,7 @@ const canTrace = (...urls: string[]) => anyNodeHas(rpcOf(...urls).endpoints, 'tr
 const rpcOf = (...rpcUrls: string[]) => openChainRpc({ chainId: 31_337, rpcUrls }, 30_000);
 
 /** What code would write that is put at an account whose slot 1 holds 5, as slot 2 does. */
-async function writesOf(code: Hex, call: { readonly value?: bigint } = {}) {
+async function writesOf(code: Hex, call: { readonly value?: bigint; readonly nonce?: number } = {}) {
   await chain.client.setCode({ address: AT, bytecode: code });
   for (const index of [1, 2]) await chain.client.setStorageAt({ address: AT, index, value: word(5n) });
   await chain.client.mine({ blocks: 1 });
@@ -51,6 +51,15 @@ test('a call that reverts, or only reads or pays, writes nothing', async () => {
   expect(await writesOf('0x60015400')).toEqual({});
   await chain.client.setBalance({ address: FROM, value: 10n });
   expect(await writesOf('0x00', { value: 1n })).toEqual({});
+});
+
+test('a transaction whose nonce is used writes nothing, one that others may come before does', async () => {
+  await chain.client.setNonce({ address: FROM, nonce: 7 });
+  const written = { [AT]: { [word(1n)]: word(42n) } };
+  const code: Hex = '0x602a60015500';
+  const words = [];
+  for (const nonce of [6, 7, 8]) words.push(await writesOf(code, { nonce }));
+  expect(words).toEqual([{}, written, written]);
 });
 
 test('nodes trace if one of them does, with overrides', async () => {
