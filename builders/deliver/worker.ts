@@ -1,5 +1,4 @@
 import type { Redis } from 'ioredis';
-import { LRUCache } from 'lru-cache';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { openChainRpc } from '../../chain/chain-rpc.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
@@ -10,20 +9,18 @@ import { withTimeout } from '../../runtime/with-timeout.ts';
 import { chainEndpoints, type Endpoint } from '../submit/endpoints.ts';
 import { EndpointQueues } from '../submit/queue/endpoint-queue.ts';
 import type { RedisKeys } from '../submit/queue/redis-keys.ts';
-import type { Hex, Submission } from '../submit/quote-update.ts';
+import type { Submission } from '../submit/quote-update.ts';
 import { UpdateLog } from '../submit/update-log.ts';
 import { BundleDelivery } from './bundle/bundle-delivery.ts';
 import { type EndpointContext, startEndpointRunner } from './lease/endpoint-runner.ts';
 import { createSimulator } from './simulator.ts';
 import { QUOTE_STREAM } from './stream/quote-stream-codec.ts';
 import { RELAYER } from './stream/relayer-codec.ts';
-import { type DialTimes, StreamDelivery } from './stream/stream-delivery.ts';
+import { type DialTimes, rememberSent, StreamDelivery } from './stream/stream-delivery.ts';
 
 /** Updates of one stream that may be in flight to the socket at once. */
 const STREAM_CONCURRENCY = 16;
 const SIMULATION_TIMEOUT_MS = 3_000;
-/** Most uuids of an endpoint whose newest sequence number is remembered. */
-const MAX_SENT_UUIDS = 50_000;
 /** Longest wait of a scrape for a Redis that hangs. After that, the scrape shows no depths. */
 const DEPTH_TIMEOUT_MS = 1_000;
 /** Milliseconds: how long a lease lasts, and the pauses between two dials of a stream. */
@@ -88,7 +85,7 @@ function createSimulators({ simulate, metrics, logger }: WorkerDeps) {
 
 /** Makes what starts a delivery whenever the lease is taken. The memory of what was sent outlives leases. */
 function streamStarter(context: EndpointContext, onUpdate: (submission: Submission) => void, dialTimes: DialTimes) {
-  const sent = new LRUCache<Hex, bigint>({ max: MAX_SENT_UUIDS });
+  const sent = rememberSent();
   const codec = context.endpoint.transport === 'relayer' ? RELAYER : QUOTE_STREAM;
   return (lease: Lease) => new StreamDelivery({ ...context, lease, codec, sent, onUpdate, dialTimes });
 }

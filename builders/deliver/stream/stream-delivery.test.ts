@@ -1,17 +1,15 @@
 import type { Redis } from 'ioredis';
-import { LRUCache } from 'lru-cache';
 import { expect, test } from 'vitest';
 import { Lease } from '../../../runtime/lease/lease.ts';
 import { createLogger } from '../../../runtime/logger.ts';
 import { createMetrics } from '../../../runtime/metrics.ts';
 import { pass, stopTime } from '../../../test/harness/stopped-time.ts';
-import { submissionOf } from '../../../test/pamm/sample-updates.ts';
+import { submissionOf, updateOf } from '../../../test/pamm/sample-updates.ts';
 import { RedisKeys } from '../../submit/queue/redis-keys.ts';
-import type { Hex } from '../../submit/quote-update.ts';
 import { UpdateLog } from '../../submit/update-log.ts';
 import { LeaseLostError } from '../lease/lease-lost-error.ts';
 import { RELAYER } from './relayer-codec.ts';
-import { StreamDelivery } from './stream-delivery.ts';
+import { rememberSent, StreamDelivery } from './stream-delivery.ts';
 
 /** Nothing listens there. */
 const URL = 'ws://127.0.0.1:1/';
@@ -36,7 +34,7 @@ test('what waits for a connection is given back when the lease ends, however oft
     logger,
     lease,
     codec: RELAYER,
-    sent: new LRUCache<Hex, bigint>({ max: 10 }),
+    sent: rememberSent(),
     onUpdate: () => undefined,
     dialTimes: { minPauseMs: 60_000, maxPauseMs: 60_000 },
   });
@@ -51,4 +49,15 @@ test('what waits for a connection is given back when the lease ends, however oft
   await pass(20);
   expect(end).toBeInstanceOf(LeaseLostError);
   await delivery.stop(true);
+});
+
+test('a uuid that was unused for an hour may begin again at a lower sequence number', () => {
+  let now = 1;
+  const sent = rememberSent({ now: () => now });
+  const { replacementUuid } = updateOf();
+  sent.set(replacementUuid, 9n);
+  now += 3_600_000;
+  expect(sent.get(replacementUuid)).toBe(9n);
+  now += 1;
+  expect(sent.get(replacementUuid)).toBeUndefined();
 });

@@ -1,9 +1,9 @@
-import type { LRUCache } from 'lru-cache';
+import { LRUCache } from 'lru-cache';
 import { Alarm } from '../../../runtime/alarm.ts';
 import type { Lease } from '../../../runtime/lease/lease.ts';
 import { LiveSocket } from '../../../runtime/live-socket.ts';
 import type { Hex, Submission } from '../../submit/quote-update.ts';
-import { admitUpdate } from '../../submit/stream/stream-order.ts';
+import { admitUpdate, NEWEST_KEPT_MS } from '../../submit/stream/stream-order.ts';
 import type { Delivery, EndpointContext } from '../lease/endpoint-runner.ts';
 import { LeaseLostError } from '../lease/lease-lost-error.ts';
 import { type DeliveryEffect, type DeliveryEvent, newDelivery, nextDelivery, wakeAt } from './next-delivery.ts';
@@ -11,6 +11,8 @@ import type { Acknowledgement, StreamCodec } from './stream-codec.ts';
 
 /** How long a delivery that stops waits for acknowledgements. */
 const LAST_ANSWERS_MS = 500;
+/** Most uuids of an endpoint whose newest sequence number is remembered. */
+const MAX_SENT_UUIDS = 50_000;
 
 /** Pauses between dials, see `LiveSocket`. */
 export type DialTimes = { readonly minPauseMs: number; readonly maxPauseMs: number };
@@ -27,6 +29,10 @@ export type StreamDeliveryDeps = EndpointContext & {
   readonly onUpdate: (submission: Submission) => void;
   readonly dialTimes: DialTimes;
 };
+
+/** Makes a memory of what was sent. It forgets a uuid when Redis does: its numbers may then begin again. */
+export const rememberSent = (perf: Pick<typeof performance, 'now'> = performance) =>
+  new LRUCache<Hex, bigint>({ max: MAX_SENT_UUIDS, ttl: NEWEST_KEPT_MS, ttlResolution: 0, perf });
 
 /**
  * Sends updates over one connection, to a stream builder or a relayer, while its lease is held: does at the right time

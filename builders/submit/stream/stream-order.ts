@@ -5,7 +5,7 @@ import type { RedisKeys } from '../queue/redis-keys.ts';
 import type { QuoteUpdate } from '../quote-update.ts';
 
 /** How long the newest update of a uuid is remembered after it was last seen. */
-const NEWEST_KEPT_MS = 3_600_000;
+export const NEWEST_KEPT_MS = 3_600_000;
 /** The owner outlives all that builders' scripts note of a uuid, which they do within seconds of its registration. */
 const OWNER_KEPT_MS = NEWEST_KEPT_MS + 60_000;
 
