@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { assertEqual } from '../../../test/harness/assert-equal.ts';
 import { assertUntil } from '../../../test/harness/assert-until.ts';
 import { runs } from '../../../test/harness/property-seed.ts';
-import type { Answer } from '../../submit/answer.ts';
+import { type Answer, outcomeOf } from '../../submit/answer.ts';
 import { ACKNOWLEDGE_WITHIN_MS, deadlineMs, type Hex, type Submission } from '../../submit/quote-update.ts';
 import { type Entry, START, step, traceOf } from './delivery-trace.fixture.ts';
 import { type DeliveryEffect, type DeliveryState, DROP_BELOW_MS, LATE_MS } from './next-delivery.ts';
@@ -91,10 +91,16 @@ test('property 3: when a connection opens, what had no acknowledgement is attemp
 test('property 4: each attempt ends once, and what is in flight ends by its time', async () => {
   await holds((entries) => {
     const open = new Set<Submission>();
+    const sentBefore = new Set<string>();
     let count = 0;
     for (const { event, moment, before, after, effects } of entries) {
       if (event.kind === 'taken') open.add(event.submission);
-      if (event.kind === 'opened') for (const each of inFlight(before)) open.add(each);
+      if (event.kind === 'opened') {
+        for (const each of inFlight(before)) {
+          open.add(each);
+          sentBefore.add(each.id);
+        }
+      }
       for (const { submission } of [...effectsOf(effects, 'done'), ...effectsOf(effects, 'giveBack')]) {
         expect(open.delete(submission)).toBe(true);
         count += 1;
@@ -102,7 +108,8 @@ test('property 4: each attempt ends once, and what is in flight ends by its time
       const late = inFlight(after).filter((each) => moment.now - deadlineMs(each) >= LATE_MS);
       assertEqual(late, []);
       for (const { submission, end } of effectsOf(effects, 'note'))
-        if (end === 'unanswered' && !after.isClosed) expect(moment.now).toBeGreaterThanOrEqual(deadlineMs(submission));
+        if (end === 'unanswered' && !after.isClosed && !sentBefore.has(submission.id))
+          expect(moment.now).toBeGreaterThanOrEqual(deadlineMs(submission));
       const ended = effects.flatMap((each) =>
         each.kind === 'publish' || each.kind === 'note' ? [each.submission] : [],
       );
@@ -123,8 +130,10 @@ test('property 5: a connection is replaced when an update ends unanswered and th
     let [signAt, count] = [START, 0];
     for (const { event, moment, before, effects } of entries) {
       if (event.kind === 'opened' || event.kind === 'heard') signAt = moment.now;
-      const isLate = effectsOf(effects, 'note').some(({ end }) => end === 'unanswered') && before.closeAt === null;
-      const isDue = isLate && moment.isOpen && moment.now - signAt >= ACKNOWLEDGE_WITHIN_MS;
+      const isLate = effectsOf(effects, 'note').some(
+        ({ end, submission }) => end === 'unanswered' && inFlight(before).includes(submission),
+      );
+      const isDue = isLate && before.closeAt === null && moment.isOpen && moment.now - signAt >= ACKNOWLEDGE_WITHIN_MS;
       if (before.closeAt === null) assertEqual(effectsOf(effects, 'reconnect').length, isDue ? 1 : 0);
       count += isDue ? 1 : 0;
     }
@@ -149,5 +158,26 @@ test('property 6: without a lease nothing waits, and a delivery that stops close
       if (after.closeAt !== null && after.outstanding.size === 0) assertEqual(after.isClosed, true);
     }
     return closing.length;
+  });
+});
+
+test('property 7: of an update that was sent, nothing says that it was skipped or dropped', async () => {
+  await holds((entries) => {
+    const [sent, sentBefore] = [new Set<string>(), new Set<string>()];
+    let count = 0;
+    for (const { event, before, after, effects } of entries) {
+      if (event.kind === 'opened') for (const { id } of inFlight(before)) sentBefore.add(id);
+      for (const { submission, answer } of effectsOf(effects, 'publish')) {
+        if (outcomeOf(answer) === 'skipped') expect(sent.has(submission.id)).toBe(false);
+        sent.delete(submission.id);
+      }
+      for (const { submission, end } of effectsOf(effects, 'note')) {
+        if (end === 'dropped') expect(sent.has(submission.id)).toBe(false);
+        else if (sentBefore.has(submission.id)) count += 1;
+        sent.delete(submission.id);
+      }
+      for (const { id } of inFlight(after)) sent.add(id);
+    }
+    return count;
   });
 });

@@ -19,6 +19,8 @@ export interface DeliveryState {
   readonly outstanding: ReadonlyMap<string, readonly Submission[]>;
   /** The earliest time at which some of that may be late. */
   readonly lateFrom: number;
+  /** Deadlines of what earlier connections did not acknowledge, by id. */
+  readonly sentBefore: ReadonlyMap<string, number>;
   /** What the builder answered on this connection, kept for jobs that the queue runs again. */
   readonly answers: KnownAnswers;
   /** When the connection opened, or the builder last sent something. */
@@ -61,6 +63,8 @@ type Step = readonly [DeliveryState, readonly DeliveryEffect[]];
 export const DROP_BELOW_MS = 500;
 /** An update ends as unanswered within this time after its deadline, so that many that are late end together. */
 export const LATE_MS = 250;
+/** For this long after its deadline it is known that an update was sent: Redis may be slow to admit it again. */
+const SENT_KEPT_MS = 60_000;
 
 const NEVER = Number.POSITIVE_INFINITY;
 
@@ -71,6 +75,7 @@ const NOTHING_SENT = { outstanding: new Map(), answers: new Map(), lateFrom: NEV
 export const newDelivery = (now: number): DeliveryState => ({
   waiting: [],
   ...NOTHING_SENT,
+  sentBefore: new Map(),
   lastSignAt: now,
   closeAt: null,
   isClosed: false,
@@ -84,7 +89,8 @@ export const newDelivery = (now: number): DeliveryState => ({
  *    and is then admitted again.
  * 2. On one connection each update is in flight once, and what was answered is not sent again for the same job: the job
  *    gets the same answer.
- * 3. What an earlier connection did not acknowledge is attempted again when the next one opens, before what waits.
+ * 3. What an earlier connection did not acknowledge is attempted again when the next one opens, before what waits. If it
+ *    is not sent again, it is `unanswered`, neither skipped nor dropped: the builder may have it.
  * 4. Each attempt ends. Each update in flight gets the builder's answer, or is `unanswered` after its deadline,
  *    `LATE_MS` later at the latest.
  * 5. The connection is replaced when an update ends unanswered and the builder sent nothing for as long
@@ -121,8 +127,11 @@ function withEvent(state: DeliveryState, event: DeliveryEvent, moment: Moment): 
       return heard({ ...state, lastSignAt: moment.now }, event.acknowledgement, moment);
     case 'opened': {
       // The builder may not have read what it did not acknowledge.
-      const waiting = [...inFlight(state.outstanding), ...state.waiting];
-      return [{ ...state, ...NOTHING_SENT, waiting, lastSignAt: moment.now }, []];
+      const unacknowledged = inFlight(state.outstanding);
+      const known = [...state.sentBefore].filter(([, deadline]) => moment.now < deadline + SENT_KEPT_MS);
+      const sentBefore = new Map([...known, ...unacknowledged.map((each) => [each.id, deadlineMs(each)] as const)]);
+      const waiting = [...unacknowledged, ...state.waiting];
+      return [{ ...state, ...NOTHING_SENT, sentBefore, waiting, lastSignAt: moment.now }, []];
     }
     case 'stopping':
       return [{ ...state, closeAt: moment.now + event.graceMs }, []];
@@ -135,8 +144,10 @@ function admitted(state: DeliveryState, event: DeliveryEvent & { readonly kind: 
   const { submission, admission, isOlder } = event;
   const done = { kind: 'done', submission } as const;
   if (admission === 'fenced' || !maySend(state, moment)) return [state, [{ kind: 'giveBack', submission }]];
-  if (admission === 'superseded' || isOlder)
-    return [state, [{ kind: 'publish', submission, answer: skipped.superseded }, done]];
+  if (admission === 'superseded' || isOlder) {
+    const skip = { kind: 'publish', submission, answer: skipped.superseded } as const;
+    return [state, [...unsent(state, submission, skip), done]];
+  }
   if (!moment.isOpen || moment.now >= dropAt(submission))
     return [{ ...state, waiting: [...state.waiting, submission] }, []];
 
@@ -148,6 +159,15 @@ function admitted(state: DeliveryState, event: DeliveryEvent & { readonly kind: 
   const outstanding = new Map(state.outstanding).set(key, [...same, submission]);
   const next = { ...state, outstanding, lateFrom: Math.min(state.lateFrom, lateAt(submission)) };
   return [next, same.length > 0 ? [done] : [{ kind: 'send', submission }, done]];
+}
+
+/** What is said of an attempt that sends nothing: `end`, unless an earlier attempt sent the update. */
+function unsent(state: DeliveryState, submission: Submission, end: DeliveryEffect): DeliveryEffect[] {
+  const known = answerTo(state.answers, submission);
+  if (known) return [{ kind: 'publish', submission, answer: known }];
+  const same = state.outstanding.get(updateKey(submission.update)) ?? [];
+  if (same.some(({ id }) => id === submission.id)) return [];
+  return [state.sentBefore.has(submission.id) ? unanswered(submission) : end];
 }
 
 function heard(state: DeliveryState, acknowledgement: Acknowledgement | null, { now }: Moment): Step {
@@ -168,7 +188,8 @@ function withWaiting(state: DeliveryState, moment: Moment): Step {
   const isWaiting = !moment.isOpen && maySend(state, moment);
   const effects = state.waiting.flatMap((submission): DeliveryEffect[] => {
     const done = { kind: 'done', submission } as const;
-    if (moment.now >= dropAt(submission)) return [{ kind: 'note', submission, end: 'dropped' }, done];
+    const dropped = { kind: 'note', submission, end: 'dropped' } as const;
+    if (moment.now >= dropAt(submission)) return [...unsent(state, submission, dropped), done];
     if (isWaiting) return [];
     return [{ kind: maySend(state, moment) ? 'admit' : 'giveBack', submission }];
   });
