@@ -8,9 +8,9 @@ const PROGRAM = `
   const secret = 'Bearer ptd_secret';
   logger.info({ authorization: secret, headers: { authorization: secret }, request: { authorization: secret } }, 'a request');
   logger.info({ apiKey: secret, builder: { apiKey: secret }, login: { password: secret } }, 'settings');
+  const command = { name: 'evalsha', args: ['3', 'AUTH', 'default', 'ptd_secret', '{"tx":"0x02secret"}'] };
+  logger.warn({ err: Object.assign(new Error('OOM command not allowed'), { command }) }, 'a refused command');
   logger.error({ err: new Error('https://name:ptd_secret@node.example/ptd_secret?key=ptd_secret failed') }, 'a call');
-  const command = { name: 'hello', args: ['3', 'AUTH', 'default', 'ptd_secret'] };
-  logger.warn({ err: Object.assign(new Error('WRONGPASS'), { command }) }, 'Redis is unreachable');
 `;
 
 test('no line holds a key, a password, or more of a URL than its host', async () => {

@@ -4,8 +4,8 @@ import { RUNNING_VERSION } from './running-version.ts';
 
 export type { Logger };
 
-/** Fields that are never written to a log. An error of Redis has its command, whose arguments may be the password. */
-const SECRET_PATHS = ['authorization', 'apiKey', '*.authorization', '*.apiKey', '*.password', '*.command.args'];
+/** Fields that are never written to a log. Errors of Redis hold their command: a password, or a signed transaction. */
+const SECRET_PATHS = ['authorization', 'apiKey', '*.authorization', '*.apiKey', '*.password', 'err.command'];
 
 /**
  * Makes a structured logger on standard error: commands print to standard output. URLs are shortened to their host.
