@@ -225,3 +225,18 @@ test('any sequence of pushes, cancels, answers and pauses goes as the rules say'
     { numRuns: runs(80) },
   );
 });
+
+test('a turn whose answer was lost is the same turn again, for this call alone', async () => {
+  const keys = new RedisKeys('lost');
+  await redis.set(keys.lease('e'), FENCE);
+  const evalTwice = async (script: string, count: number, ...args: string[]) => {
+    await redis.eval(script, count, ...args);
+    return redis.eval(script, count, ...args);
+  };
+  const state = new BundleState(redis, keys, 'e');
+  const submission = submissionOf({ maxTimestamp: BigInt(START_MS / 1000) + 4n }, START_MS);
+  await state.enqueue(submission, START_MS);
+  const repeated = new BundleState({ eval: evalTwice } as unknown as Redis, keys, 'e');
+  expect(await repeated.dequeue(submission, FENCE, START_MS)).toBe('send');
+  expect(await state.dequeue(submission, FENCE, START_MS)).toBe('gone');
+});

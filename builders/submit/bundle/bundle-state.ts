@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { encodeBigints } from '../../../runtime/json.ts';
 import { loadScript, sortableUint64 } from '../../../runtime/redis-script.ts';
@@ -76,7 +77,7 @@ export class BundleState {
 
   /** Decides at a push's turn whether it is sent. If so, it is in flight until it is settled or its deadline passes. */
   async dequeue(submission: Submission, fence: string, nowMs: number): Promise<TurnVerdict> {
-    return (await this.#run(dequeue, submission, nowMs, [fence])) as TurnVerdict;
+    return (await this.#run(dequeue, submission, nowMs, [fence, randomUUID()])) as TurnVerdict;
   }
 
   /** Ends the request in flight. Returns the pause that begins, 0 without one, and the waiting pushes that it skips. */
