@@ -42,7 +42,7 @@ interface SubmitOptions {
   readonly waitUntilMs: number;
   /** When to give up queueing. */
   readonly queueUntilMs: number;
-  /** Called once the update is queued as the newest of its uuid, which is the holder's; must not throw. */
+  /** Called once the update is queued, even if late, as the newest of its uuid, which is the holder's; must not throw. */
   readonly onAccepted?: (() => void) | undefined;
 }
 
@@ -97,10 +97,7 @@ export class QuoteDispatcher {
       });
     });
     try {
-      const registration = await this.#enqueueAll(submission, holder, endpoints, queueUntilMs);
-      const isAccepted = registration === 'newest' || registration === 'same';
-      if (isAccepted) onAccepted?.();
-      this.#log.submitted(submission, isAccepted && onAccepted !== undefined);
+      await this.#enqueueAll(submission, endpoints, { holder, queueUntilMs, onAccepted });
       await before(waitUntilMs, completed);
       return endpoints.map(({ id, provider }) => ({ provider, answer: answers.get(id) }));
     } finally {
@@ -132,18 +129,20 @@ export class QuoteDispatcher {
 
   async #enqueueAll(
     submission: Submission,
-    holder: string,
     endpoints: readonly Endpoint[],
-    untilMs: number,
-  ): Promise<Registration> {
+    { holder, queueUntilMs, onAccepted }: Pick<SubmitOptions, 'holder' | 'queueUntilMs' | 'onAccepted'>,
+  ): Promise<void> {
     let queued = 0;
     let failure: unknown;
     // Registered once for all builders, so that two holders at the same time do not each get some of them.
     const registering = registerUpdate(this.#deps.redis, this.#deps.keys, submission.update, holder);
     const attempts = endpoints.map(async (endpoint) => {
       try {
-        const answer = await this.#enqueue(endpoint, submission, await registering);
+        const registration = await registering;
+        const answer = await this.#enqueue(endpoint, submission, registration);
         queued += 1;
+        // Also where Redis hung, and the client has heard that it is unreachable: builders get the update.
+        if (queued === 1) this.#takeQueued(submission, registration, onAccepted);
         if (!answer) return;
         this.#waiting.get(submission.id)?.(endpoint.id, answer);
         this.#log.note(endpoint, submission, answer);
@@ -152,10 +151,15 @@ export class QuoteDispatcher {
         this.#deps.logger.warn({ err: error, endpoint: endpoint.id }, 'an update could not be queued');
       }
     });
-    await before(untilMs, Promise.all(attempts));
+    await before(queueUntilMs, Promise.all(attempts));
     // If some were queued, the others stay pending: it is unknown whether Redis took them.
     if (queued === 0) throw new QueuesUnavailableError('no update was queued', { cause: failure });
-    return registering;
+  }
+
+  #takeQueued(submission: Submission, registration: Registration, onAccepted: SubmitOptions['onAccepted']): void {
+    const isAccepted = registration === 'newest' || registration === 'same';
+    if (isAccepted) onAccepted?.();
+    this.#log.submitted(submission, isAccepted && onAccepted !== undefined);
   }
 
   /** Queues an update for one endpoint. Returns an answer when one is known without the builder. */
