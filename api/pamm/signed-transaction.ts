@@ -35,7 +35,7 @@ function parse(tx: Hex): ReturnType<typeof parseTransaction> {
   }
 }
 
-/** Whether `tx` is how a transaction is encoded. Some that viem reads, such as short storage keys, it does not write. */
+/** Whether `tx` is how a transaction is encoded. Some that viem reads, as with short storage keys, it cannot write. */
 function isEncodingOf(tx: Hex, ...parts: Parameters<typeof serializeTransaction>): boolean {
   try {
     return serializeTransaction(...parts) === tx;

@@ -52,12 +52,12 @@ export function startPamm(options: PammOptions): Pamm {
     if (redis.status !== 'ready') return;
     dispatcher.sweep(all).catch((error: unknown) => logger.warn({ err: error }, 'stale updates were not removed'));
   }, SWEEP_EVERY_MS);
-  /** Whether no worker holds a lease, so that updates stay queued; null without builders or an answer of Redis. */
-  const workerMissing = async (): Promise<boolean | null> => {
+  /** Endpoints whose updates stay queued: no worker holds the lease. Null without builders or an answer of Redis. */
+  const unserved = async (): Promise<readonly string[] | null> => {
     if (all.length === 0) return null;
-    const leases = redis.exists(all.map(({ id }) => keys.lease(id)));
+    const leases = redis.mget(all.map(({ id }) => keys.lease(id)));
     return withTimeout(leases, REDIS_TIMEOUT_MS).then(
-      (count) => count === 0,
+      (holders) => all.flatMap(({ id }, index) => (holders[index] ? [] : [id])),
       () => null,
     );
   };
@@ -68,12 +68,12 @@ export function startPamm(options: PammOptions): Pamm {
     );
   new Gauge({
     name: 'pamm_worker_missing',
-    help: '1 while no builders worker takes the quote updates of this API',
+    help: '1 while no builders worker takes the quote updates of this API, or those for one of its builders',
     registers: [metrics],
     async collect() {
-      const missing = await workerMissing();
+      const missing = await unserved();
       if (missing === null) this.remove();
-      else this.set(Number(missing));
+      else this.set(Number(missing.length > 0));
     },
   });
 
@@ -87,7 +87,10 @@ export function startPamm(options: PammOptions): Pamm {
     },
     async warnings() {
       if (!(await redisAnswers())) return REDIS_UNREACHABLE;
-      return (await workerMissing()) ? WORKER_MISSING : {};
+      const missing = (await unserved()) ?? [];
+      if (missing.length === 0) return {};
+      if (missing.length === all.length) return WORKER_MISSING;
+      return { builders: `no builders worker serves ${missing.join(', ')}: their quote updates stay pending` };
     },
     async stop() {
       clearInterval(sweeper);

@@ -42,7 +42,7 @@ interface SubmitOptions {
   readonly waitUntilMs: number;
   /** When to give up queueing. */
   readonly queueUntilMs: number;
-  /** Called once the update is queued, even if late, as the newest of its uuid, which is the holder's; must not throw. */
+  /** Called once it is queued, even if late, as the newest of its uuid, which is the holder's. Must not throw. */
   readonly onAccepted?: (() => void) | undefined;
 }
 

@@ -89,8 +89,8 @@ export const newDelivery = (now: number): DeliveryState => ({
  *    and is then admitted again.
  * 2. On one connection each update is in flight once, and what was answered is not sent again for the same job: the job
  *    gets the same answer.
- * 3. What an earlier connection did not acknowledge is attempted again when the next one opens, before what waits. If it
- *    is not sent again, it is `unanswered`, neither skipped nor dropped: the builder may have it.
+ * 3. What an earlier connection did not acknowledge is attempted again when the next one opens, before what waits. If
+ *    it is not sent again, it is `unanswered`, neither skipped nor dropped: the builder may have it.
  * 4. Each attempt ends. Each update in flight gets the builder's answer, or is `unanswered` after its deadline,
  *    `LATE_MS` later at the latest.
  * 5. The connection is replaced when an update ends unanswered and the builder sent nothing for as long
