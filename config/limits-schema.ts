@@ -28,9 +28,7 @@ export const LimitsConfig = z.strictObject({
   batch: ClassQuotas.default(quotas(50, 500)).describe('Batch quotes, price levels, calls of takers.'),
   route: ClassQuotas.default(quotas(100, 1_000)).describe('Routes.'),
   history: ClassQuotas.default(quotas(60, 600)).describe('Bars and days of a pool; what listing sites read.'),
-  pamm: ClassQuotas.default(quotas(2_000, 2_000)).describe(
-    'Quote updates; each whole 16 KiB of one count once more.',
-  ),
+  pamm: ClassQuotas.default(quotas(2_000, 2_000)).describe('Quote updates; each whole 16 KiB of one count once more.'),
 });
 
 export type LimitsConfig = z.infer<typeof LimitsConfig>;
