@@ -94,3 +94,14 @@ test('a closed socket calls nothing and does not dial again, also while it conne
   expect([seen.opened, seen.ended, dialledAt.length, socket.isOpen]).toEqual([0, 0, 0, false]);
   expect(vi.getTimerCount()).toBe(0);
 });
+
+test('a server that reads nothing is left, not before as much is unsent as one turn may send', async () => {
+  stopTime();
+  const { socket, seen } = await connect((server) => server.pause());
+  await until(() => seen.opened === 1);
+  const update = Buffer.alloc(250 * 1_024);
+  for (let sent = 0; sent < 16; sent += 1) socket.send(update);
+  expect([socket.isOpen, seen.ended]).toEqual([true, 0]);
+  while (socket.isOpen) socket.send(update);
+  await until(() => seen.ended === 1);
+});

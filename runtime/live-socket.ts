@@ -28,8 +28,8 @@ export interface LiveSocketOptions {
 const PING_MS = 5_000;
 const HANDSHAKE_TIMEOUT_MS = 5_000;
 const MAX_MESSAGE_BYTES = 1_048_576;
-/** With more unsent bytes than this, the server does not keep up. */
-const MAX_BUFFERED_BYTES = 1_048_576;
+/** With more unsent bytes than this, the server does not keep up: a turn sends 16 updates of 256 KiB at most. */
+const MAX_BUFFERED_BYTES = 16 * 256 * 1_024;
 const JITTER = 0.2;
 
 /**
