@@ -40,7 +40,7 @@ export function traceParams({ from, to, data, value, gas }: TracedCall, { hash, 
   return [call, block, { ...tracer, blockOverrides: blockOverrides(target) }];
 }
 
-/** Reads the storage that a traced call would write, which is none once its nonce is used. @throws ZodError */
+/** Reads the storage that a traced call would write: none if its sender has used the nonce already. @throws ZodError */
 export function readWrites(result: unknown, { from, nonce }: TracedCall): StateOverrides {
   const { pre, post } = Diff.parse(result);
   const nextNonce = pre[from.toLowerCase() as Address]?.nonce ?? 0;

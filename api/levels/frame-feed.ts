@@ -42,8 +42,8 @@ export class FrameFeeds {
   readonly #now: Clock;
   readonly #feeds = new Map<string, RunningFeed>();
   /**
-   * The last long frames that were asked for: one is made after the other, so that they leave time for others. Frames
-   * that anyone may choose, and so make as many as connections allow, take turns with each other alone.
+   * The last long frame of each line: those of a line are made one after the other, and leave time for all else. What
+   * clients without a key choose has a line of its own, since each of their connections may ask for another frame.
    */
   readonly #made = { ofAnyone: Promise.resolve<Made>(null), others: Promise.resolve<Made>(null) };
 

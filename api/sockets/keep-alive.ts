@@ -5,7 +5,7 @@ const PING_MS = 15_000;
 /** A client counts as one that does not read when it leaves this much unread besides one message. */
 const MAX_UNREAD_BYTES = 1024 * 1024;
 
-/** A socket, and the bytes of the largest message that may wait to be read. */
+/** A socket, and the bytes of the largest message that was sent over it, which its client may leave unread. */
 interface KeptSocket {
   readonly socket: WebSocket;
   readonly largestMessage: number;

@@ -77,7 +77,7 @@ export class HeldQuotes {
     this.#reason = event === 'bye' ? `The service ended the stream: ${message.reason}` : 'The block is not complete';
   }
 
-  /** Replaces all that is held by the results of batch requests. @param ageMs time since the first was sent */
+  /** Replaces all that is held by the results of batch requests. @param ageMs gives the time since they were sent */
   replace(
     block: Block | null,
     quotes: readonly (readonly [string, Quote])[],

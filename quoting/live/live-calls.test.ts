@@ -64,8 +64,11 @@ test.each([
   async (code, isKnown) => {
     const failure = new RpcFailure(code, 'no');
     const heard: unknown[] = [];
-    const heads = { suspend: (...failed: unknown[]) => heard.push(failed) < 1 };
-    const found = await readLiveCalls({ heads, run: () => Promise.reject(failure) }, HEAD, GROUPS);
+    const suspend = (...failed: unknown[]) => {
+      heard.push(failed);
+      return false;
+    };
+    const found = await readLiveCalls({ heads: { suspend }, run: () => Promise.reject(failure) }, HEAD, GROUPS);
     expect(found).toEqual(POOLS.map(() => (isKnown ? { results: null, ran: [] } : undefined)));
     expect(heard).toEqual([[HEAD, failure]]);
   },

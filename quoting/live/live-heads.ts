@@ -151,10 +151,11 @@ export class LiveHeads implements Heads {
     // Nodes also refuse a block that was reorganised away.
     if (committed.current?.block.hash !== block.hash) return false;
     if (failure.code === 'refused' && !committed.isConfirmed(block)) return true;
-    if (!this.#take({ kind: 'rejected', by: failure.code }).isSuspended) return false;
-    this.#deps.observer?.suspended();
-    const what = 'nodes do not read the block that is being built: prices are committed';
-    this.#deps.logger.warn({ err: failure }, what);
+    if (this.#take({ kind: 'rejected', by: failure.code }).isSuspended) {
+      this.#deps.observer?.suspended();
+      const what = 'nodes do not read the block that is being built: prices are committed';
+      this.#deps.logger.warn({ err: failure }, what);
+    }
     return false;
   }
 

@@ -51,7 +51,10 @@ export class OracleWorld {
         cached: () => this.#committed,
       },
       heads: {
-        suspend: () => this.suspensions.push('suspended') < 1,
+        suspend: () => {
+          this.suspensions.push('suspended');
+          return false;
+        },
         sourceAge: ({ pending }) => (pending ? { sourceAgeMs: this.now } : {}),
       },
       feed: { holders: () => null },
