@@ -5,6 +5,7 @@ import { pause } from '../../runtime/pause.ts';
 import {
   awaitableMs,
   type BlockClaim,
+  heldBefore,
   isOver,
   NO_READERS,
   nextReaders,
@@ -56,6 +57,11 @@ export class BlockClaims {
   /** Whether a tick has nothing to do about the last block. */
   get isIdle(): boolean {
     return isOver(this.#state, this.#deps.now());
+  }
+
+  /** As {@link heldBefore} says. */
+  get heldBefore(): readonly BlockHeader[] {
+    return heldBefore(this.#state, this.#deps.now());
   }
 
   /** As {@link awaitableMs} says. */

@@ -144,6 +144,14 @@ function answered(state: ReadersState, { state: name, answer, askedAt }: Readers
   return answer === 'taken' ? { ...next, lastReader: 'own' as const } : next;
 }
 
+/** The blocks before the last one that this process still holds, but for parts, which nobody awaits for long. */
+export function heldBefore({ claims, current }: ReadersState, now: number): BlockHeader[] {
+  return [...claims].flatMap(([state, claim]) => {
+    const isAwaited = state !== current && !claim.block.pending?.part;
+    return isAwaited && isHeld(claim, now) ? [claim.block] : [];
+  });
+}
+
 /** Whether no tick has anything to do until there is another block. */
 export function isOver({ claims, current }: ReadersState, now: number): boolean {
   const claim = current === null ? undefined : claims.get(current);

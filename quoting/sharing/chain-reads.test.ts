@@ -1,4 +1,4 @@
-import type { Address } from 'viem';
+import type { Address, Hex } from 'viem';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { OtherPart } from '../../chain/part-view.ts';
 import { pendingPart } from '../../chain/pending-part.ts';
@@ -12,11 +12,12 @@ import { NeededTicks } from './needed-ticks.ts';
 import { FORGET_MS } from './peer-requests.ts';
 
 const POOL: Address = `0x${'0a'.repeat(20)}`;
+const hashOf = (byte: string): Hex => `0x${byte.repeat(32)}`;
 const block: BlockHeader = {
   number: 1n,
-  hash: `0x${'01'.repeat(32)}`,
+  hash: hashOf('01'),
   timestamp: 1n,
-  parents: [`0x${'00'.repeat(32)}`],
+  parents: [hashOf('00')],
 };
 
 /** Processes that hear each other at once; all request the pool. @param take answers who asks for a block */
@@ -92,6 +93,27 @@ test('what one process reads is found by the others, and what it will not read i
   expect(await answers).toEqual({ a: 1 });
   await reader.end(block);
   expect(await sides).toBeUndefined();
+});
+
+test('a block that was claimed for a request alone is not waited for once its reader goes on with another', async () => {
+  const taken = new Set<string>();
+  const [reader, other] = processes(2, async (state) => {
+    const isTaken = taken.has(state);
+    taken.add(state);
+    return isTaken ? 'held' : 'taken';
+  }) as [ChainReads, ChainReads];
+  for (const each of [reader, other]) await each.tick();
+  const [requested, run, last] = [block, { ...block, hash: hashOf('02') }, { ...block, hash: hashOf('03') }] as const;
+  const [ofRequested, ofRun] = [vi.fn(), vi.fn()];
+  await reader.find('answers', requested, POOL);
+  for (const each of [reader, other]) await each.claim(run);
+  await other.claim(requested);
+  void other.find('answers', requested, POOL).then(ofRequested);
+  void other.find('answers', run, POOL).then(ofRun);
+  await reader.find('answers', last, POOL);
+  await reader.tick();
+  await new Promise(setImmediate);
+  expect([ofRequested.mock.calls, ofRun.mock.calls]).toEqual([[[undefined]], []]);
 });
 
 test('a block whose reader is gone is taken over, and one that Redis does not give is read by each', async () => {

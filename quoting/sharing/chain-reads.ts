@@ -30,6 +30,8 @@ export class ChainReads implements SharedReads {
   #peers = NO_PEERS;
   readonly #reads = new BlockReads();
   readonly #claims: BlockClaims;
+  /** The last state that all requested pools are read at: single requests claim others. */
+  #run: string | undefined;
   #flush: NodeJS.Immediate | undefined;
   readonly #waiting = new Set<() => void>();
 
@@ -39,6 +41,7 @@ export class ChainReads implements SharedReads {
   }
 
   async claim(block: BlockHeader): Promise<boolean> {
+    this.#run = stateOf(block);
     await this.#claims.decide(block, isAlone(this.#peers));
     return this.#claims.of(block)?.reader === 'own';
   }
@@ -121,10 +124,15 @@ export class ChainReads implements SharedReads {
     );
   }
 
-  /** Publishes what clients request, renews this process's claim, and ends waits for a process that is gone. */
+  /**
+   * Publishes what clients request, renews this process's claim, and ends waits for a process that is gone,
+   * or that has a newer block.
+   */
   async tick(): Promise<void> {
     this.#nextPeers({ kind: 'own', pools: this.#deps.requested.own() });
     await this.#claims.take({ kind: 'tick', isAwaited: this.#waiting.size > 0 });
+    // What single requests read there came, and nothing else will.
+    for (const block of this.#claims.heldBefore) if (stateOf(block) !== this.#run) await this.end(block);
     this.#wake();
   }
 
