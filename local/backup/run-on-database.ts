@@ -8,7 +8,7 @@ import { assertOwner, openDataFolder } from '../start/data-folder.ts';
 
 const COMMON_HELP = `
 Settings: DATABASE_URL, with the login of migrate; without it, the database of the folder.
-Exit codes: 0 done; 1 a wrong setting or file, or a fault; ${EXIT_RETRY} try again: the database is unreachable.`;
+Exit codes: 0 done; 1 a wrong setting or file, or a fault; ${EXIT_RETRY} try again: it was stopped, or the database is unreachable.`;
 
 interface DatabaseCommand {
   readonly name: string;
@@ -47,6 +47,7 @@ export async function runOnDatabase({ name, description, file, help, work }: Dat
       }
     },
     until: done.promise,
+    isTask: true,
   });
 }
 

@@ -13,6 +13,14 @@ export interface SupervisedRun {
   readonly start: (supervisor: Supervisor, progress: Progress) => Promise<void>;
   /** Resolves with a reason to stop, besides signals. */
   readonly until?: Promise<string>;
+  /** Whether all is done only then: what stops the run before is a failure. Default: no. */
+  readonly isTask?: boolean;
+}
+
+/** A task was stopped before its end. */
+class StoppedEarlyError extends AppError {
+  readonly code = 'STOPPED_EARLY';
+  readonly retryable = true;
 }
 
 /**
@@ -23,14 +31,18 @@ export async function runSupervised({
   name,
   start,
   until = new Promise(() => undefined),
+  isTask = false,
 }: SupervisedRun): Promise<never> {
   const progress = new Progress(process.stdout);
   const supervisor = new Supervisor(progress);
-  const stopped = Promise.race([whenStopSignalled(), until]);
+  const signalled = whenStopSignalled().then((reason) => {
+    if (isTask) throw new StoppedEarlyError(`stopped before it was done (${reason})`);
+    return reason;
+  });
   const serve = () => start(supervisor, progress).then(() => new Promise<never>(() => undefined));
   let exitCode = 0;
   try {
-    const outcome = await Promise.race([serve(), stopped, supervisor.failure]);
+    const outcome = await Promise.race([serve(), until, signalled, supervisor.failure]);
     progress.print(`\nStopping (${outcome}) ...`);
   } catch (error) {
     progress.print('');

@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { type ChildProcess, execFile } from 'node:child_process';
 import pg from 'pg';
 import { expect, onTestFinished } from 'vitest';
 import { PROCESS_ROLES } from '../../db/process-roles.ts';
@@ -36,13 +36,19 @@ interface Ended {
   readonly errors: string;
 }
 
-/** Runs a command of this project to its end. */
-export function run(name: string, args: readonly string[], env = {}): Promise<Ended> {
+/** Runs a command of this project to its end. @param onStart gets its process */
+export function run(
+  name: string,
+  args: readonly string[],
+  env = {},
+  onStart: (child: ChildProcess) => void = () => undefined,
+): Promise<Ended> {
   const { command, args: all, cwd, env: whole } = localCommand(name, args, env);
   return new Promise((resolve) => {
-    execFile(command, all, { cwd, env: whole }, (error, output, errors) =>
+    const child = execFile(command, all, { cwd, env: whole }, (error, output, errors) =>
       resolve({ exitCode: error ? Number(error.code) : 0, output, errors }),
     );
+    onStart(child);
   });
 }
 

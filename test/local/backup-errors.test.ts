@@ -1,8 +1,10 @@
+import type { ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { describe, expect, test } from 'vitest';
+import pg from 'pg';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { migrate } from '../../db/migrate.ts';
 import { createTempFolder } from '../../local/services/temp-folder.ts';
 import { PROJECT_ROOT } from '../../runtime/project-root.ts';
@@ -108,4 +110,21 @@ describe('what cannot be backed up or restored is one line, and nothing is chang
     const curators = 'SELECT * FROM operator.curator';
     expect(await runOn(target, curators)).toEqual(await runOn(source, curators));
   });
+});
+
+test('a backup that is stopped before its end does not end like one that is done', async () => {
+  const database = await emptyDatabase();
+  await migrate(database);
+  const holder = new pg.Client({ connectionString: database });
+  await holder.connect();
+  onTestFinished(() => holder.end());
+  await holder.query('BEGIN; LOCK TABLE operator.curator IN ACCESS EXCLUSIVE MODE');
+  const file = join(folder.path, 'stopped.gz');
+  const { promise: started, resolve: onStart } = Promise.withResolvers<ChildProcess>();
+  const ended = run('backup', [file], { DATABASE_URL: database }, onStart);
+  const waiting = "SELECT FROM pg_locks WHERE NOT granted AND relation = 'operator.curator'::regclass";
+  await expect.poll(async () => (await holder.query(waiting)).rows, { timeout: 60_000 }).toHaveLength(1);
+  (await started).kill('SIGTERM');
+  expect(lineOf('backup', await ended)).toBe('stopped before it was done (SIGTERM)');
+  expect(existsSync(file)).toBe(false);
 });
