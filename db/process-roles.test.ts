@@ -70,6 +70,13 @@ test('each role may do with each table and view what the list says, also with an
   }
 });
 
+test('the locks of a machine that is gone are free within half a minute', async () => {
+  const setting = (name: string) => `current_setting('tcp_keepalives_${name}')::int`;
+  const secs = `${setting('idle')} + ${setting('interval')} * ${setting('count')}`;
+  const { rows } = await indexer.query<{ secs: number }>(`SELECT ${secs} AS secs`);
+  expect(rows[0]?.secs).toBeLessThan(30);
+});
+
 test('only the indexer makes schemas, nobody tables in those that are there, and functions with rights pin their path', async () => {
   const { rows: makers } = await database.client.query(
     `SELECT role, nspname FROM unnest($1::text[]) role, pg_namespace

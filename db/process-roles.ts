@@ -21,10 +21,16 @@ export function withOptions(url: string, options: string): string {
 }
 
 /**
+ * Postgres ends sessions of a machine that is gone after 20 s, by default after two hours: until then they hold the lock
+ * of an index, or of the listing.
+ */
+const KEEP_ALIVE = '-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=2 -c tcp_keepalives_count=5';
+
+/**
  * Makes the sessions of a URL act as a group role from their first statement on, whatever else their login may do.
  * Postgres rejects a login that is not a member of the group.
  */
-export const actAs = (url: string, role: SessionRole): string => withOptions(url, `-c role=${role}`);
+export const actAs = (url: string, role: SessionRole): string => withOptions(url, `-c role=${role} ${KEEP_ALIVE}`);
 
 const roles = loadStatement<{ readonly role: ProcessRole }>('./roles-of-login.sql', import.meta.url);
 

@@ -5,6 +5,8 @@ import { actAs } from '../../db/process-roles.ts';
 import type { Queryable } from '../../db/transaction.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
+/** Ten seconds after this long without an answer it counts as lost: Postgres has ended the session by then. */
+const KEEP_ALIVE_MS = 20_000;
 
 /** Another process writes the schema. */
 export class SchemaTakenError extends AppError {
@@ -76,6 +78,7 @@ export class SchemaLock {
       connectionString: actAs(this.#url, 'ptd_indexer'),
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       keepAlive: true,
+      keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
       application_name: `${this.#schema}_lock`,
     });
     const forget = () => {
