@@ -7,6 +7,8 @@ import { poolParams } from '../declaration/pool-page.ts';
 import { Amount, Before, HISTORY, historyPage, limitOf } from './declare-page.ts';
 
 export const MAX_DAYS = 400;
+/** Trades and liquidity changes of a page of several days: ten times as many take longer than a statement may. */
+export const MAX_EVENTS = 50_000;
 
 export const RawDaysQuery = z.object({ before: Before, limit: limitOf(MAX_DAYS) });
 
@@ -132,8 +134,8 @@ export const listDays = {
   ...HISTORY,
   summary: 'List the days of one pool',
   description:
-    'Volume, senders, balances and what trades got beside what was quoted, by days (UTC), newest first. A Trading API key is ' +
-    'optional and raises the rate limit.',
+    'Volume, senders, balances and what trades got beside what was quoted, by days (UTC), newest first. A page ' +
+    'of several days ends with fewer than its `limit` at 50,000 trades. A Trading API key is optional and raises the rate limit.',
   request: { params: poolParams, query: RawDaysQuery },
   answer: { description: 'A page of days', schema: DaysPage, example: DAYS_EXAMPLE },
 } as const satisfies ApiRoute;

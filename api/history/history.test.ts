@@ -19,6 +19,7 @@ import { DaysPage, type PoolDay } from './days-declaration.ts';
 import { historyResource } from './history.ts';
 
 const [POOL, QUIET, OTHER] = [seedAddress(0x1001), seedAddress(0x1002), seedAddress(0x1003)];
+const BUSY = seedAddress(0x1004);
 /** A whole number of days. */
 const START = 1_794_960_000;
 const FINAL_UNTIL = START + 13 * 3_600 + 120;
@@ -52,7 +53,7 @@ const rowOf = ({ ts, block, amount0, amount1, isSale }: (typeof TRADES)[number],
 beforeAll(async () => {
   await seedPools(
     listing.db,
-    [POOL, QUIET, OTHER].map((address) => ({ pool: { chainId: CHAIN_A, address } })),
+    [POOL, QUIET, OTHER, BUSY].map((address) => ({ pool: { chainId: CHAIN_A, address } })),
   );
   await listing.db.insert(swap).values(TRADES.flatMap((trade) => [rowOf(trade), rowOf(trade, OTHER)]));
   await setIndexedBlock(listing.pool, { chainId: CHAIN_A, number: 1_000, timestamp: FINAL_UNTIL + 60, isFinal: true });
@@ -64,7 +65,7 @@ beforeAll(async () => {
   const chains = new Map(CHAINS_FILE.chains.map((chain) => [chain.chainId, chain]));
   const deps = {
     chains,
-    directory: fixedDirectory([tradedPool(POOL), tradedPool(QUIET)]),
+    directory: fixedDirectory([POOL, QUIET, BUSY].map(tradedPool)),
     database: listing.pool,
     wallClock: Date.now,
   };
@@ -272,6 +273,28 @@ test('days have what became of quotes, by side and horizon', async () => {
     Object.fromEntries(row.map((value, index) => [names[index], value])),
   );
   expect(data.map(({ persistence }) => persistence)).toEqual([[], [early, late, ofAsks]]);
+});
+
+test('a page of days ends before it has too many trades, but never without a day', async () => {
+  const swapped = [30_000, 45_000, 49_000, 150_000, 150_001];
+  const days = swapped.map((_, n) => START + n * DAY);
+  await listing.db.insert(poolActivity).values(
+    swapped.map((count, n) => ({
+      chainId: CHAIN_A,
+      pool: BUSY,
+      blockNumber: n,
+      blockTimestamp: START + n * DAY + DAY - 1,
+      totals: arrayLiteral(TOTAL_NAMES.map((name) => (name === 'swapCount' ? count : 0))),
+    })),
+  );
+  const page = async (query: string) => {
+    const { data, nextBefore } = DaysPage.parse(await (await get(`days?${query}`, BUSY)).json());
+    return [data.map(({ dayTs }) => dayTs), nextBefore];
+  };
+  expect(await page('')).toEqual([[days[4]], days[4]]);
+  expect(await page(`before=${days[4]}`)).toEqual([[days[3]], days[3]]);
+  expect(await page(`before=${days[3]}&limit=2`)).toEqual([[days[2], days[1]], days[1]]);
+  expect(await page(`before=${days[3]}&limit=3`)).toEqual([[days[2], days[1], days[0]], null]);
 });
 
 test('a pool without a trade has no bars and no days', async () => {

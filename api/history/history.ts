@@ -13,7 +13,7 @@ import { readInTurn } from '../read-in-turn.ts';
 import { chainIdParam, parseQuery, servedChain } from '../request.ts';
 import { type BarsView, barsPage, INVERSE, pageBefore, quoteBarsPage } from './bars.ts';
 import { listBars, RawBarsQuery } from './bars-declaration.ts';
-import { type DaysPage, listDays, MAX_DAYS, type PoolDay, RawDaysQuery } from './days-declaration.ts';
+import { type DaysPage, listDays, MAX_DAYS, MAX_EVENTS, type PoolDay, RawDaysQuery } from './days-declaration.ts';
 import { type DepthPage, listDepth, RawDepthQuery } from './depth-declaration.ts';
 import { selectDepth } from './select-depth.ts';
 import { type QuoteBarRow, selectQuoteBars } from './select-quote-bars.ts';
@@ -21,6 +21,11 @@ import { selectTrends } from './select-trends.ts';
 import { listTrends, MAX_TRENDS, RawTrendsQuery, type TrendsPage } from './trends-declaration.ts';
 import { selectRates } from './usd-rates.ts';
 
+const countDays = loadStatement<{ readonly shown: number; readonly hasOlder: boolean }>(
+  './count-days.sql',
+  import.meta.url,
+  'count-days',
+);
 const daysBefore = loadStatement<PoolDay>('./select-days.sql', import.meta.url, 'days');
 
 export type HistoryDeps = PoolPageDeps & Pick<Clocks, 'wallClock'>;
@@ -64,9 +69,13 @@ export const historyResource = defineResource([listBars, listDepth, listDays, li
   },
   async listDays(c) {
     const { pool, query, limit } = await poolPageRequest(c, deps, RawDaysQuery, MAX_DAYS);
-    const values = [pool.chainId, pool.address, query.before ?? NEWEST, limit + 1];
-    const days = await readInTurn(deps.database, (client) => daysBefore(client, values));
-    return c.json(pageBefore(days, limit, ({ dayTs }) => dayTs) satisfies DaysPage);
+    const of = [pool.chainId, pool.address, query.before ?? NEWEST];
+    const page = await readInTurn(deps.database, async (client): Promise<DaysPage> => {
+      const [count] = await countDays(client, [...of, limit, MAX_EVENTS]);
+      const data = await daysBefore(client, [...of, count?.shown ?? 1]);
+      return { data, nextBefore: (count?.hasOlder && data.at(-1)?.dayTs) || null };
+    });
+    return c.json(page);
   },
   async listTrends(c) {
     const chainParam = chainIdParam(c);

@@ -36,7 +36,7 @@ export interface Operations {
   /** List what one pool quoted, with depth. Samples of funded pools, about one a minute and at changes of status, newest first. Depth is known of the most valuable pools, guards applied. A Trading API key is optional and raises the rate limit. */
   listDepth(request: RequestOf<'listDepth'>, options?: CallOptions): Promise<ResponseOf<'listDepth'>>;
 
-  /** List the days of one pool. Volume, senders, balances and what trades got beside what was quoted, by days (UTC), newest first. A Trading API key is optional and raises the rate limit. */
+  /** List the days of one pool. Volume, senders, balances and what trades got beside what was quoted, by days (UTC), newest first. A page of several days ends with fewer than its `limit` at 50,000 trades. A Trading API key is optional and raises the rate limit. */
   listDays(request: RequestOf<'listDays'>, options?: CallOptions): Promise<ResponseOf<'listDays'>>;
 
   /** List the price changes of several pools in 24 hours. For a list of pools: what a small chart of each shows, and how much could be traded near its price. A Trading API key is optional and raises the rate limit. */
