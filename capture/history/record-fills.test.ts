@@ -251,6 +251,10 @@ test('a second swap in a block, and more than ten in a minute, are unknown and c
   for (let i = 0; i < 13; i++) many.push(await sell(pool, 10n ** 15n));
   await index(many);
   expect(await record()).toBe(10);
+  // The first of the minute are no longer recent, the last ones are.
+  await world.chain.client.mine({ blocks: 92 });
+  await indexHead(false);
+  expect(await record()).toBe(0);
 });
 
 test('a node that fails loses nothing: the next run reads the rest', async () => {

@@ -3,8 +3,7 @@
 WITH head AS (SELECT block_number FROM read_model.indexed_block WHERE chain_id = $1),
 recent AS (
   SELECT s.block_number, s.log_index, s.transaction_hash, s.pool, s.block_timestamp, s.zero_for_one,
-         greatest(s.amount0_raw, s.amount1_raw) AS in_raw,
-         row_number() OVER (PARTITION BY s.pool, s.block_timestamp / 60 ORDER BY s.block_number, s.log_index) AS place
+         greatest(s.amount0_raw, s.amount1_raw) AS in_raw
   FROM live.swap s, head
   WHERE s.chain_id = $1 AND s.block_number > head.block_number - 100 AND s.pool = ANY ($2)
     AND s.amount0_raw <> 0 AND s.amount1_raw <> 0
@@ -14,12 +13,19 @@ recent AS (
       AND e.log_index < s.log_index AND e.pool = s.pool)
     AND NOT EXISTS (SELECT FROM live.fee_collection e WHERE e.chain_id = $1 AND e.block_number = s.block_number
       AND e.log_index < s.log_index AND e.pool = s.pool)
-), open AS (
-  SELECT r.*, dense_rank() OVER (ORDER BY r.block_number) AS block_place FROM recent r
-  WHERE r.place <= 10 AND NOT EXISTS (
+), new AS (
+  SELECT r.*, row_number() OVER (PARTITION BY r.pool, r.block_timestamp / 60 ORDER BY r.block_number, r.log_index) AS place
+  FROM recent r
+  WHERE NOT EXISTS (
     SELECT FROM history.fill f
     WHERE f.chain_id = $1 AND f.block_number = r.block_number AND f.log_index = r.log_index
       AND f.transaction_hash = r.transaction_hash AND f.zero_for_one = r.zero_for_one AND f.in_raw = r.in_raw)
+), open AS (
+  SELECT n.*, dense_rank() OVER (ORDER BY n.block_number) AS block_place FROM new n
+  -- A minute may have begun before the recent blocks.
+  WHERE n.place + (SELECT count(*) FROM read_model.swap_fills() f WHERE f.chain_id = $1 AND f.pool = n.pool
+    AND f.block_timestamp >= n.block_timestamp - n.block_timestamp % 60
+    AND f.block_timestamp < n.block_timestamp - n.block_timestamp % 60 + 60) <= 10
 )
 SELECT block_number AS "blockNumber", log_index AS "logIndex", transaction_hash AS "transactionHash", pool,
        block_timestamp AS "blockTimestamp", zero_for_one AS "zeroForOne", in_raw AS "inRaw"
