@@ -18,7 +18,7 @@ import { BarsPage, type QuoteBar, QuoteBarsPage } from './bars-declaration.ts';
 import { DepthPage, type DepthSample } from './depth-declaration.ts';
 import { historyResource } from './history.ts';
 
-const POOL = seedAddress(0x1001);
+const [POOL, RECOVERED] = [seedAddress(0x1001), seedAddress(0x1002)];
 const DAY = 86_400;
 /** A whole number of days. */
 const START = 1_794_960_000;
@@ -95,7 +95,7 @@ beforeAll(async () => {
   const served = tradedPool(POOL);
   const [token0, token1] = [TOKEN0, TOKEN1].map((address) => ({ ...served.token0, address }));
   if (!token0 || !token1) throw new Error('two tokens');
-  const directory = fixedDirectory([{ ...served, token0, token1 }]);
+  const directory = fixedDirectory([{ ...served, token0, token1 }, tradedPool(RECOVERED)]);
   mountHandlers(app, bindRoutes(historyResource, { chains, directory, database, wallClock: Date.now }));
 });
 
@@ -116,11 +116,12 @@ const insert = (
   ask: bigint | null,
   isChange: boolean,
   depth: Depth = [null, null],
+  pool = POOL,
 ) =>
   listing.pool.query(
     `INSERT INTO history.quote_minute (chain_id, pool, block_timestamp, block_number, status, bid_x64, ask_x64, is_change,
        bid_depth_raw, ask_depth_raw, basis) VALUES ($1, $2, $3, $3, $4, $5, $6, $7, $8, $9, $10)`,
-    [CHAIN_A, POOL, ts, status, bid && String(bid), ask && String(ask), isChange, ...depth, basisOf(ts)],
+    [CHAIN_A, pool, ts, status, bid && String(bid), ask && String(ask), isChange, ...depth, basisOf(ts)],
   );
 
 const get = (query: string) => app.request(`/public/v1/evm/${CHAIN_A}/${POOL}/ohlcv?${query}`);
@@ -276,6 +277,25 @@ test('an hour shows its last prices and the last depth of each side', async () =
     return { ...place, ...prices, depth: shownDepth([last(0), last(1)]) };
   });
   expect(await depthPages('interval=1h&limit=100')).toEqual(expected);
+});
+
+test('minutes that a pool began without a price have bars of the prices after it', async () => {
+  const path = `/public/v1/evm/${CHAIN_A}/${RECOVERED}/ohlcv?series=bid`;
+  const countOf = async (interval: string) =>
+    QuoteBarsPage.parse(await (await app.request(`${path}&interval=${interval}`)).json()).data.map((bar) => [
+      bar.startTs,
+      bar.sampleCount,
+    ]);
+  const start = START + 9 * DAY + 120;
+  await insert(start + 3, 'feed_down', null, null, false, [null, null], RECOVERED);
+  await insert(start + 40, 'healthy', 1n, 2n, true, [null, null], RECOVERED);
+  expect(await countOf('1m')).toEqual([[start, 1]]);
+  expect(await countOf('1d')).toEqual([[START + 9 * DAY, 1]]);
+  await insert(start + 62, 'healthy', 1n, 2n, false, [null, null], RECOVERED);
+  expect(await countOf('1m')).toEqual([
+    [start + 60, 1],
+    [start, 1],
+  ]);
 });
 
 test('a page of final samples alone is kept by caches', async () => {

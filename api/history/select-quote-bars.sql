@@ -16,8 +16,10 @@ WITH mark AS MATERIALIZED (
   UNION ALL
   SELECT block_timestamp, price, price, price, price, 1
   FROM sample WHERE block_timestamp >= (
-    -- Each minute with samples has one that is no change: samples of this many minutes fill at least $5 bars.
-    SELECT min(block_timestamp) - min(block_timestamp) % $3::int8 FROM (
+    -- A minute has at most one sample that is no change: samples of this many minutes fill at least $5 bars. With fewer, all
+    -- count: also those of minutes that began without a price.
+    SELECT CASE WHEN count(*) < $5::int8 * $3::int8 / 60 THEN 0
+                ELSE min(block_timestamp) - min(block_timestamp) % $3::int8 END FROM (
       SELECT block_timestamp FROM sample WHERE NOT is_change
       ORDER BY block_timestamp DESC LIMIT $5::int8 * $3::int8 / 60) newest)
 ), bars AS (
