@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createServer, get, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { beforeEach, expect, test, vi } from 'vitest';
-import { stopTime } from '../../test/harness/stopped-time.ts';
+import { pass, stopTime } from '../../test/harness/stopped-time.ts';
 import { connectSse } from '../../test/stream/sse-client.ts';
 import { sseTransport } from './stream.ts';
 
@@ -55,6 +55,27 @@ test('a connection whose client left before it began keeps no timer', async () =
   const outgoing = await left.promise;
   sseTransport(outgoing);
   expect(vi.getTimerCount()).toBe(0);
+  stop();
+});
+
+test('a client that reads nothing before the end of its stream is left after half a minute', async () => {
+  const opened = Promise.withResolvers<ServerResponse>();
+  const { url, stop } = await serve((_, outgoing) => opened.resolve(outgoing));
+  const socket = connect(Number(new URL(url).port), '127.0.0.1').pause();
+  socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+  const outgoing = await opened.promise;
+  const transport = sseTransport(outgoing);
+  const data = JSON.stringify('x'.repeat(64 * 1024));
+  while (transport.unsentBytes < 256 * 1024) {
+    transport.send('update', 'a', data);
+    await new Promise(setImmediate);
+  }
+  transport.end();
+  await pass(29_000);
+  expect(outgoing.destroyed).toBe(false);
+  await pass(1_000);
+  expect([outgoing.destroyed, vi.getTimerCount()]).toEqual([true, 0]);
+  socket.destroy();
   stop();
 });
 

@@ -64,6 +64,8 @@ export const streamResource = defineResource([openStream], ({ streams, sockets, 
 
 /** How often a connection without events gets a comment, by which its client knows that it is not dead. */
 const COMMENT_MS = 2_000;
+/** How long a client may take to read what it was sent before the end. As WebSockets have it. */
+const END_WITHIN_MS = 30_000;
 
 /**
  * Sends a stream's messages as server-sent events. It writes to Node's response, since a web stream does not know what
@@ -90,7 +92,11 @@ export function sseTransport(response: ServerResponse): StreamTransport {
       return response.writableLength;
     },
     onDrain: (listener) => response.on('drain', listener),
-    end: () => response.end(),
+    end: () => {
+      response.end();
+      const late = setTimeout(() => response.destroy(), END_WITHIN_MS).unref();
+      response.once('close', () => clearTimeout(late));
+    },
     terminate: () => response.destroy(),
   };
 }
