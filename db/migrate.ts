@@ -4,6 +4,7 @@ import pg from 'pg';
 import { ConfigError } from '../config/config-error.ts';
 import { PROJECT_ROOT } from '../runtime/project-root.ts';
 import { ADVISORY_LOCKS } from './advisory-locks.ts';
+import { KEEP_ALIVE, withOptions } from './process-roles.ts';
 import { queriesOn } from './query-builder.ts';
 import { migrations } from './schema/operator.ts';
 
@@ -28,7 +29,7 @@ export async function migrate(
   directory: string = MIGRATIONS,
   warn: (text: string) => void = () => undefined,
 ): Promise<readonly string[]> {
-  const client = new pg.Client({ connectionString: databaseUrl });
+  const client = new pg.Client({ connectionString: withOptions(databaseUrl, KEEP_ALIVE) });
   // Losing the connection between two queries emits an error, which would end the process. The next query fails anyway.
   client.on('error', () => undefined);
   client.on('notice', ({ severity, message }) => {

@@ -22,9 +22,9 @@ export function withOptions(url: string, options: string): string {
 
 /**
  * Postgres ends sessions of a machine that is gone after 20 s, by default after two hours: until then they hold the lock
- * of an index, or of the listing.
+ * of an index, of the listing, or of migrations.
  */
-const KEEP_ALIVE = '-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=2 -c tcp_keepalives_count=5';
+export const KEEP_ALIVE = '-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=2 -c tcp_keepalives_count=5';
 
 /**
  * Makes the sessions of a URL act as a group role from their first statement on, whatever else their login may do.
