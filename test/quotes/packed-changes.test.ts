@@ -2,6 +2,7 @@ import { concatHex, type Hex, numberToHex, size } from 'viem';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { administer, sellAndBuyPrices } from '../../devnet/actions.ts';
 import { setQuote } from '../../devnet/packed/providers.ts';
+import { pricePool } from '../../protocol/layouts/ladder.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { startedWorld } from '../harness/open-world.ts';
 import { type PackedTestPool, startPackedChain } from '../packed/packed-chain.ts';
@@ -119,27 +120,40 @@ test('what a proof was given is logged once when a pool is fitted no longer', as
   expect(results).toHaveLength(probes.length);
 });
 
-test('a provider that tells us another quote than its pool gives no depth', async () => {
-  const own = pool('quotient', 1);
-  const priced = ordinary(own);
-  const higher = (x64: bigint) => (x64 * 101n) / 100n;
-  const { bidX64, askX64, referenceX64 } = priced.quote;
-  const raised = { bidX64: higher(bidX64), askX64: higher(askX64), referenceX64: higher(referenceX64) };
-  const api = await packedApi(packedChain, [own]);
-  await bringAbout(packedChain, own, priced);
-  const honest = await packedChain.chain.client.getCode({ address: own.provider });
-  const [pooled, lie] = [priced.quote, raised].map((quote) => quotingCode(own, { ...priced, quote }));
-  // The code of a pool is longer than what stands in for it: CALLER EXTCODESIZE < 1000 jumps behind the first quote.
-  const jump = numberToHex(9 + size(pooled ?? '0x'), { size: 1 });
-  const lying = concatHex(['0x6103e8333b10', '0x60', jump, '0x57', pooled ?? '0x', '0x5b', lie ?? '0x']);
-  await packedChain.chain.client.setCode({ address: own.provider, bytecode: lying });
-  await mineAndSee(packedChain, api, own);
-  const { bidAdj, askAdj } = await api.quote(own.address, false);
-  const prices = await sellAndBuyPrices(packedChain.chain, own.address);
-  expect({ sellX64: BigInt(bidAdj), buyX64: BigInt(askAdj) }).toEqual(prices);
-  expect(await api.results([own.address])).toMatchObject([{ error: { status: 503 } }]);
-  if (honest) await packedChain.chain.client.setCode({ address: own.provider, bytecode: honest });
-});
+test.each([
+  ['quotient', 'holds something'],
+  ['quotient', 'is empty'],
+  ['sumOnPrice', 'is empty'],
+])(
+  'a provider that tells us another quote than its pool gives no depth: %s, the bin at the cursor %s',
+  async (rule, cursor) => {
+    const own = pool(rule, 1);
+    const { state, quote } = ordinary(own);
+    const bins = state.bins.map((bin, index) => {
+      const isEmpty = cursor === 'is empty' && index === state.cursor.bin - state.lowestBin;
+      return isEmpty ? { ...bin, token0Scaled: 0n, token1Scaled: 0n } : bin;
+    });
+    const priced = pricePool({ ...state, bins }, quote);
+    const higher = (x64: bigint) => (x64 * 101n) / 100n;
+    const { bidX64, askX64, referenceX64 } = priced.quote;
+    const raised = { bidX64: higher(bidX64), askX64: higher(askX64), referenceX64: higher(referenceX64) };
+    const api = await packedApi(packedChain, [own]);
+    await bringAbout(packedChain, own, priced);
+    expect(await api.results([own.address])).toMatchObject([{ quote: { priceProviderStatus: 'healthy' } }]);
+    const honest = await packedChain.chain.client.getCode({ address: own.provider });
+    const [pooled, lie] = [priced.quote, raised].map((quote) => quotingCode(own, { ...priced, quote }));
+    // The code of a pool is longer than what stands in for it: CALLER EXTCODESIZE < 1000 jumps behind the first quote.
+    const jump = numberToHex(9 + size(pooled ?? '0x'), { size: 1 });
+    const lying = concatHex(['0x6103e8333b10', '0x60', jump, '0x57', pooled ?? '0x', '0x5b', lie ?? '0x']);
+    await packedChain.chain.client.setCode({ address: own.provider, bytecode: lying });
+    await mineAndSee(packedChain, api, own);
+    const { bidAdj, askAdj } = await api.quote(own.address, false);
+    const prices = await sellAndBuyPrices(packedChain.chain, own.address);
+    expect({ sellX64: BigInt(bidAdj), buyX64: BigInt(askAdj) }).toEqual(prices);
+    expect(await api.results([own.address])).toMatchObject([{ error: { status: 503 } }]);
+    if (honest) await packedChain.chain.client.setCode({ address: own.provider, bytecode: honest });
+  },
+);
 
 test('where nodes apply no state overrides, providers that answer address 0 are asked themselves', async () => {
   const [open, closed] = [pool('sumOnEdges', 2), pool('productOnPrice', 2)];

@@ -1,9 +1,10 @@
 import type { SwapAmounts } from '../../curve.ts';
-import { divCeil, E8, maxBigint, minBigint, Q64 } from '../../fixed-point.ts';
-import { fillExactOutput, fillWhole } from '../bin-fill.ts';
+import { absBigint, divCeil, E8, maxBigint, minBigint, Q64, shiftRightCeil } from '../../fixed-point.ts';
+import { binAt } from '../../pool-state.ts';
+import { chargedPrice, fillExactOutput, fillWhole } from '../bin-fill.ts';
 import { levelAtInput, swapExactOutput } from '../side-amounts.ts';
 import { multipliers, type SideCurve, sideCurve } from '../side-curve.ts';
-import type { SideFees } from '../side-fees.ts';
+import { addFeeX64, type SideFees, withEndFee } from '../side-fees.ts';
 import { TOLERANCE, tolerance } from '../tolerance.ts';
 import { type FitPlan, furtherProbes, LIKELY, type Run } from './fit-plan.ts';
 import { formulaFees } from './formulas.ts';
@@ -122,19 +123,33 @@ function endsAt({ levels }: SideCurve, { amountIn, amountOut }: SwapAmounts): bo
 /** How far the price at the cursor may be from the pool's own: one part of it, and what raw units hide. */
 const PRICE_TOLERANCE = { part: 1_000_000n, units: 4n } as const;
 
+/** Factors of other bins are known less exactly: fees that grow a little may hide in their raw units. */
+const OTHER_BIN = 8n;
+
 /**
  * Whether the curve has the pool's own price at the cursor, as exactly as fees are measured. Else the provider may have
- * given us another quote than the pool. True where the bin at the cursor pays out nothing, which shows nothing.
+ * given us another quote than the pool. The fees of each bin have to explain it, apart from additional ones: anyone can
+ * leave the bin at the cursor empty, which then shows nothing.
  */
 export function agreesWithPrice({ priced, zeroForOne, fees, bestX64, steps, levels }: SideCurve): boolean {
-  const [first] = levels;
-  if (!first || first.cumulativeOutput === 0n || steps[0]?.slice.available === 0n) return true;
-  const computed = sideCurve(priced, zeroForOne, fees).bestX64;
-  const smaller = minBigint(first.cumulativeInput, first.cumulativeOutput);
-  const tolerated =
-    computed / PRICE_TOLERANCE.part + (computed * PRICE_TOLERANCE.units) / smaller + PRICE_TOLERANCE.units;
-  const off = computed > bestX64 ? computed - bestX64 : bestX64 - computed;
-  return off <= tolerated;
+  const cursor = steps[0]?.slice;
+  const addFeeOf = (bin: number) => addFeeX64(binAt(priced.state, bin), zeroForOne);
+  return steps.every(({ slice }, index) => {
+    const [before, end] = [levels[index - 1], levels[index]];
+    const input = (end?.cumulativeInput ?? 0n) - (before?.cumulativeInput ?? 0n);
+    const smaller = minBigint(input, (end?.cumulativeOutput ?? 0n) - (before?.cumulativeOutput ?? 0n));
+    if (!cursor || smaller <= 0n) return true;
+    const added = addFeeOf(cursor.bin) - addFeeOf(slice.bin);
+    const charge = { ...slice.charge, factorX64: maxBigint(slice.charge.factorX64 + added, Q64) };
+    const priceX64 = chargedPrice({ ...cursor, charge }, cursor.position);
+    const computed = withEndFee(priceX64, fees.endFeeE8, zeroForOne);
+    const units = PRICE_TOLERANCE.units * (index === 0 ? 1n : OTHER_BIN);
+    // An input that is a part of a unit shows a far worse price than the pool's own.
+    const larger = maxBigint(computed, bestX64);
+    const ofFees = shiftRightCeil(larger * absBigint(added), 64n);
+    const tolerated = larger / PRICE_TOLERANCE.part + (larger * units) / smaller + units + ofFees;
+    return absBigint(computed - bestX64) <= tolerated;
+  });
 }
 
 /**
