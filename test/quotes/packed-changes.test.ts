@@ -123,6 +123,8 @@ test('what a proof was given is logged once when a pool is fitted no longer', as
 test.each([
   ['quotient', 'holds something'],
   ['quotient', 'is empty'],
+  ['growing', 'holds something'],
+  ['growing', 'is empty'],
   ['sumOnPrice', 'is empty'],
 ])(
   'a provider that tells us another quote than its pool gives no depth: %s, the bin at the cursor %s',

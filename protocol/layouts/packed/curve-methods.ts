@@ -28,6 +28,7 @@ import { formSwaps, knownForm } from './searched-swaps.ts';
 import { packedSimulation, type SimulationForm } from './simulation.ts';
 import { type FoundSide, walkSide } from './walk.ts';
 import { wholeOutput } from './walk-plan.ts';
+import { beatsPrice } from './walk-prices.ts';
 import { walkedCurve } from './walked-curve.ts';
 
 /*
@@ -54,6 +55,7 @@ import { walkedCurve } from './walked-curve.ts';
 const READS_WITHOUT_FIT = 30;
 
 const JUDGED = 'an extension judges who swaps, and the node cannot leave it out';
+const OTHER_QUOTE = 'the quote that the provider told is not the one that its pool gets';
 
 /** Searches the curve of a pool at the block of the read, by the cheapest method that proves itself. */
 export const packedSearch = (read: PackedRead): CurveSearch => ({
@@ -140,7 +142,7 @@ async function bySwaps(simulated: SimulatedSearch, before: CurveKnowledge): Prom
   });
   if (bids && asks) {
     const isSameQuote = agreesWithPrice(bids) && agreesWithPrice(asks);
-    if (!isSameQuote) return failed('the quote that the provider told is not the one that its pool gets', known);
+    if (!isSameQuote) return failed(OTHER_QUOTE, known);
     return found('fit', { bids, asks }, form, { form, formulas: known.formulas });
   }
   // Swaps that guards refused say nothing about the curve: the next read tries again.
@@ -170,11 +172,19 @@ async function bySimulation(
   const bids = await walkSide(chain, walked, true, prices.sellX64);
   const asks = await walkSide(chain, walked, false, prices.buyX64);
   if (isCallerJudged && [bids, asks].some(isRefused)) return failed(JUDGED, known);
+  if ([bids, asks].some(isOfOtherQuote)) return failed(OTHER_QUOTE, known);
   return { method: 'simulation', curve: walkedCurve(bids, asks), known, dropped: null };
 }
 
 /** Whether a side that holds something gave nothing. */
 const isRefused = ({ side, pairs }: FoundSide): boolean => pairs.size === 0 && wholeOutput(side) > 0n;
+
+const isOfOtherQuote = ({ side: { bare, edges }, bestX64, pairs, measured = pairs }: FoundSide): boolean =>
+  beatsPrice(
+    bare,
+    bestX64,
+    edges.map((edge) => measured.get(edge)),
+  );
 
 const found = (method: CurveMethod, sides: Sides, form: string, known: CurveKnowledge): SearchEnd => ({
   method,

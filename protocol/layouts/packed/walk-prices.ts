@@ -58,6 +58,32 @@ export function stretchPrices(side: SideCurve, stretches: readonly Stretch[], be
   });
 }
 
+/** Raw units of output that pairs may lack, and units of 2^-64 that the pool's own price may. */
+const UNSHOWN = 4n;
+
+/**
+ * Whether a side gives more in some bin than the pool's own price at the cursor allows: then the provider has given us
+ * another quote than the pool. Prices get worse outwards, but for bins that charge a lower additional fee.
+ *
+ * @param reached what the side takes and gives up to the end of each step; undefined where that is not known
+ */
+export function beatsPrice(side: SideCurve, bestX64: bigint, reached: readonly (SwapAmounts | undefined)[]): boolean {
+  const [multiplierIn, multiplierOut] = multipliers(side);
+  const addFees = side.steps.map((step) => addFeeOf(side, step));
+  // Amounts up to the end of a bin may end behind it.
+  const less = MORE_EXPENSIVE * BigInt((addFees[0] ?? 0) - Math.min(...addFees));
+  let from: SwapAmounts = { amountIn: 0n, amountOut: 0n };
+  return reached.some((to) => {
+    if (!to) return false;
+    const paid = (to.amountIn - from.amountIn + 1n) * multiplierIn;
+    const given = (to.amountOut - from.amountOut - UNSHOWN) * multiplierOut;
+    from = to;
+    return side.zeroForOne
+      ? given * Q64 * E6 > paid * (bestX64 + UNSHOWN) * (E6 + less)
+      : paid * Q64 * (E6 + less) < given * (bestX64 - UNSHOWN) * E6;
+  });
+}
+
 /** The mean of a stretch, rounded up, and whether its amounts are large enough to compare it with others. */
 function measure(side: SideCurve, { step, from, to }: Stretch, before: Measured) {
   const output = to.amountOut - from.amountOut;
