@@ -9,7 +9,10 @@ import type { PoolCurve } from './curve.ts';
  */
 export type CurveMethod = 'formula' | 'fit' | 'simulation';
 
-/** Why formulas no longer stand in for a pool: its code changed, they do not give its prices, or they differ by now. */
+/**
+ * Why formulas no longer stand in for a pool: its code changed, they do not give its prices, or they differ by now, also
+ * by a fee that it did not charge before.
+ */
 export type DropReason = 'code' | 'prices' | 'ambiguous';
 
 /** The code of some accounts at one block. */
@@ -29,6 +32,8 @@ export interface CurveKnowledge {
     /** Empty when all were refuted, or where hashes do not determine what the code does. */
     readonly names: readonly string[];
     readonly code: CodeState;
+    /** Whether the pool charged a notional fee when they agreed: else they may take another one in another way. */
+    readonly hadNotionalFee: boolean;
   } | null;
   /** For how many more reads no fit is tried, because the last one did not hold; absent when it did. */
   readonly readsWithoutFit?: number;

@@ -2,10 +2,11 @@ import { concatHex, type Hex, numberToHex, size } from 'viem';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { administer, sellAndBuyPrices } from '../../devnet/actions.ts';
 import { setQuote } from '../../devnet/packed/providers.ts';
+import { packedVariant } from '../../devnet/packed/variants.ts';
 import { pricePool } from '../../protocol/layouts/ladder.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { startedWorld } from '../harness/open-world.ts';
-import { type PackedTestPool, startPackedChain } from '../packed/packed-chain.ts';
+import { createTestPools, type PackedTestPool, startPackedChain } from '../packed/packed-chain.ts';
 import { bringAbout, ordinary, quotingCode } from '../packed/packed-states.ts';
 import {
   createVariants,
@@ -93,6 +94,22 @@ describe('a formula counts no longer', () => {
     const changed = concatHex([await codeOf({ address: own.provider }), '0x00']);
     const { api } = await afterChange(own, () => setCode(own.provider, changed));
     expect(api.reports.at(-1)).toMatchObject({ method: 'formula', dropped: 'code' });
+  });
+
+  test('when a pool begins to charge a notional fee, which it may take in another way', async () => {
+    const [own] = await createTestPools(packedChain, packedVariant('offOutput'), [[2, 8]]);
+    if (!own) throw new Error('no pool');
+    const priced = ordinary(own);
+    const free = pricePool({ ...priced.state, notionalFeeE8: 0 }, priced.quote);
+    const api = await packedApi(packedChain, [own]);
+    await bringAbout(packedChain, own, free);
+    await api.quote(own.address);
+    expect(lastMethod(api, own.address)).toBe('formula');
+    await bringAbout(packedChain, own, priced);
+    await mineAndSee(packedChain, api, own);
+    const { depth } = await api.quote(own.address);
+    expect(depth?.bids.length).toBeGreaterThan(0);
+    expect(api.reports.at(-1)).toMatchObject({ method: 'simulation', dropped: 'ambiguous' });
   });
 });
 

@@ -8,7 +8,7 @@ import type {
   SearchEnd,
 } from '../../curve-search.ts';
 import { decodeQuote } from '../create-adapter.ts';
-import { pricePool } from '../ladder.ts';
+import { type PricedPool, pricePool } from '../ladder.ts';
 import { poolCurve } from '../pool-side.ts';
 import type { Sides } from '../side-curve.ts';
 import { agreesWithPrice, fitSide } from './fit.ts';
@@ -94,6 +94,8 @@ function matchingFormula({ context, code, provider, priced, prices }: Search): {
     return { known: undefined, dropped: 'code', sides: null };
   }
   if (formulas.names.length === 0) return { known, dropped: null, sides: null };
+  if (formulas.hadNotionalFee !== hasNotionalFee(priced))
+    return { known: { ...known, formulas: null }, dropped: 'ambiguous', sides: null };
   const { names, sides } = matchFormulas(priced, prices, formulas.names);
   if (sides) return { known: { ...known, formulas: { ...formulas, names } }, dropped: null, sides };
   context.refuted({ priced, prices, formulas });
@@ -155,13 +157,15 @@ async function bySwaps(simulated: SimulatedSearch, before: CurveKnowledge): Prom
 
 /** Keeps formulas for the code that they agreed with, if its hashes determine what it does. */
 async function remember(
-  { chain, context, form }: SimulatedSearch,
+  { chain, context, form, priced }: SimulatedSearch,
   provider: Address,
   agreeing: readonly string[],
 ): Promise<CurveKnowledge> {
   const { code, isTrusted } = await readCode(chain, context.pool, provider, agreeing.length > 0);
-  return { form, formulas: { names: isTrusted ? agreeing : [], code } };
+  return { form, formulas: { names: isTrusted ? agreeing : [], code, hadNotionalFee: hasNotionalFee(priced) } };
 }
+
+const hasNotionalFee = ({ state }: PricedPool): boolean => state.notionalFeeE8 > 0;
 
 async function bySimulation(
   { priced, prices, form, context, chain }: SimulatedSearch,
