@@ -6,7 +6,7 @@ import { runMain } from '../runtime/run-main.ts';
 
 const HELP = `
 Settings: DATABASE_URL.
-Exit codes: 0 done; 1 wrong setting, a migration failed, one was edited after it ran, or the database is of another release; 75 try again: the database is unreachable.`;
+Exit codes: 0 done; 1 wrong setting, a migration failed, one was edited after it ran, or the database is of another release; 75 try again: the database is unreachable, or a backup or a long query held a table for ten minutes.`;
 
 runMain(async () => {
   new Command('migrate')

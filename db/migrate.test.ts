@@ -56,6 +56,21 @@ test('two runners at once run each file once', async () => {
   expect(runs.flat()).toEqual(['0001_slow.sql']);
 });
 
+test('while a backup or a long query holds a table, others still read it, and the file runs once that ends', async () => {
+  await write('0001_table.sql', 'CREATE TABLE operator.read_by_all ()');
+  await migrate(database.url, directory);
+  await write('0002_column.sql', 'ALTER TABLE operator.read_by_all ADD COLUMN n int');
+  const long = new pg.Client({ connectionString: database.url });
+  await long.connect();
+  await long.query('BEGIN; SELECT FROM operator.read_by_all');
+  const waits = Promise.withResolvers<string>();
+  const migrating = migrate(database.url, directory, waits.resolve);
+  await expect(waits.promise).resolves.toContain('0002_column.sql waits');
+  await client.query("BEGIN; SET LOCAL statement_timeout = '5s'; SELECT FROM operator.read_by_all; COMMIT");
+  await long.end();
+  await expect(migrating).resolves.toEqual(['0002_column.sql']);
+});
+
 test('a file that was edited after it ran is refused by name, before anything else runs', async () => {
   await write('0001_first.sql', 'CREATE TABLE operator.first ()');
   await migrate(database.url, directory);

@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import pg from 'pg';
+import { AppError } from '../config/app-error.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { PROJECT_ROOT } from '../runtime/project-root.ts';
+import { retryFor } from '../runtime/retry-for.ts';
 import { ADVISORY_LOCKS } from './advisory-locks.ts';
 import { KEEP_ALIVE, withOptions } from './process-roles.ts';
 import { queriesOn } from './query-builder.ts';
@@ -12,17 +14,34 @@ const MIGRATIONS = `${PROJECT_ROOT}migrations/`;
 /** `0001_name.sql`: the number orders the files; numbers may have gaps. */
 const FILE_NAME = /^\d{4}_[a-z0-9_]+\.sql$/;
 
+/**
+ * Longest wait for a lock, milliseconds: whoever reads the same table meanwhile waits, too. A backup or a long query
+ * holds it for minutes. Then all locks are released, and after a pause the file runs again.
+ */
+const LOCK_TIMEOUT_MS = 1_000;
+const PAUSE_MS = 2_000;
+const LIMIT_MS = 600_000;
+/** SQLSTATE: lock not available, deadlock detected. */
+const BUSY_CODES = ['55P03', '40P01'];
+
+/** Other sessions kept what a file changes locked until the time limit. */
+class TablesBusyError extends AppError {
+  readonly code = 'TABLES_BUSY';
+  readonly retryable = true;
+}
+
 type MigrationFile = { readonly name: string; readonly sql: string; readonly checksum: string };
 
 /**
  * Brings a database to the newest schema: runs the files of `migrations/` that have not run yet, in the order of their
- * names, each in its own transaction. A second runner waits for the first. Each file runs once. Before any file runs,
- * the database is rejected when a file was edited after it ran there, or when another release with other files made it.
+ * names, each in its own transaction. A second runner waits for the first. Each file runs once. It gives way to readers:
+ * while others hold what it changes, it lets go and tries again. Before any file runs, the database is rejected when a
+ * file was edited after it ran there, or when another release with other files made it.
  *
  * @param warn called with each warning of a file, such as what this login may not do
  * @returns names of the files that were run
  * @throws ConfigError that names the database, or the file that was edited or that failed (earlier files stay applied);
- *   an error of Postgres or the driver
+ *   TablesBusyError; an error of Postgres or the driver
  */
 export async function migrate(
   databaseUrl: string,
@@ -38,13 +57,17 @@ export async function migrate(
   await client.connect();
   try {
     await client.query('SELECT pg_advisory_lock($1)', [ADVISORY_LOCKS.migrations]);
-    return await runPending(client, directory);
+    return await runPending(client, directory, warn);
   } finally {
     await client.end();
   }
 }
 
-async function runPending(client: pg.Client, directory: string): Promise<readonly string[]> {
+async function runPending(
+  client: pg.Client,
+  directory: string,
+  warn: (text: string) => void,
+): Promise<readonly string[]> {
   await client.query(`
     CREATE SCHEMA IF NOT EXISTS operator;
     CREATE TABLE IF NOT EXISTS operator.migration (
@@ -52,7 +75,17 @@ async function runPending(client: pg.Client, directory: string): Promise<readonl
   const files = await readFiles(directory);
   const done = await readDone(client, files);
   const pending = files.filter(({ name }) => !done.has(name));
-  for (const file of pending) await runFile(client, file);
+  for (const file of pending) {
+    const run = (failed: number) => {
+      if (failed === 1) warn(`${file.name} waits for sessions that hold what it changes, such as a backup`);
+      return runFile(client, file);
+    };
+    await retryFor(run, {
+      limitMs: LIMIT_MS,
+      pauseMs: () => PAUSE_MS,
+      isPassing: (it) => it instanceof TablesBusyError,
+    });
+  }
   return pending.map(({ name }) => name);
 }
 
@@ -86,15 +119,16 @@ async function readDone(client: pg.Client, files: readonly MigrationFile[]): Pro
 }
 
 async function runFile(client: pg.Client, { name, sql, checksum }: MigrationFile): Promise<void> {
-  await client.query('BEGIN');
+  await client.query(`BEGIN; SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`);
   try {
     await client.query(sql);
     await queriesOn(client).insert(migrations).values({ name, checksum });
     await client.query('COMMIT');
   } catch (cause) {
     await client.query('ROLLBACK');
-    throw new ConfigError(`migration failed: ${name}: ${cause instanceof Error ? cause.message : String(cause)}`, {
-      cause,
-    });
+    const text = `migration failed: ${name}: ${cause instanceof Error ? cause.message : String(cause)}`;
+    if (cause instanceof pg.DatabaseError && BUSY_CODES.includes(cause.code ?? ''))
+      throw new TablesBusyError(`${text}: run it again when no backup or long query runs`, { cause });
+    throw new ConfigError(text, { cause });
   }
 }

@@ -42,7 +42,7 @@ export async function startDatabase(
     ? { url: given, note: 'DATABASE_URL', stop: nothing }
     : await keepStore(() => startPostgres({ durable: true, kept: settings }), kept);
   try {
-    await migrate(store.url);
+    await migrate(store.url, undefined, (text) => output.write(`${text}\n`));
     if (given) await createLogins(given, logins);
     await createReader(store.url, logins);
     return { ...store, urlFor: (main) => loginUrl(store.url, main, logins) };
