@@ -96,6 +96,22 @@ test('a database of other files is refused by its name, before anything else run
   expect(rows).toEqual([{ made: null }]);
 });
 
+test('the release before finds the database as it can go on with it, unless it is of other files', async () => {
+  await write('0001_first.sql', 'CREATE TABLE operator.first ()');
+  await migrate(database.url, directory);
+  await write('0003_newer.sql', 'CREATE TABLE operator.newer ()');
+  await migrate(database.url, directory);
+  await rm(join(directory, '0003_newer.sql'));
+  const warnings: string[] = [];
+  expect(await migrate(database.url, directory, (text) => warnings.push(text))).toEqual([]);
+  expect(warnings).toEqual([expect.stringContaining('it ran 0003_newer.sql')]);
+  await write('0002_other.sql', 'CREATE TABLE operator.other ()');
+  await expect(migrate(database.url, directory)).rejects.toThrow('was made by another release (it ran 0003_newer.sql)');
+  await rm(join(directory, '0002_other.sql'));
+  await write('0001_first.sql', 'CREATE TABLE operator.first (n int)');
+  await expect(migrate(database.url, directory)).rejects.toThrow('edited after it ran: 0001_first.sql');
+});
+
 test("the project's own migrations run on an empty database", async () => {
   const names = await migrate(database.url);
   expect(names.length).toBeGreaterThan(0);

@@ -36,9 +36,10 @@ type MigrationFile = { readonly name: string; readonly sql: string; readonly che
  * Brings a database to the newest schema: runs the files of `migrations/` that have not run yet, in the order of their
  * names, each in its own transaction. A second runner waits for the first. Each file runs once. It gives way to readers:
  * while others hold what it changes, it lets go and tries again. Before any file runs, the database is rejected when a
- * file was edited after it ran there, or when another release with other files made it.
+ * file was edited after it ran there, or when another release with other files made it. That of a newer release, which
+ * has all files of this one, is left as it is: an operator goes back.
  *
- * @param warn called with each warning of a file, such as what this login may not do
+ * @param warn called with each warning, such as what this login may not do
  * @returns names of the files that were run
  * @throws ConfigError that names the database, or the file that was edited or that failed (earlier files stay applied);
  *   TablesBusyError; an error of Postgres or the driver
@@ -73,7 +74,7 @@ async function runPending(
     CREATE TABLE IF NOT EXISTS operator.migration (
       name text PRIMARY KEY, run_at timestamptz NOT NULL DEFAULT now(), checksum text NOT NULL)`);
   const files = await readFiles(directory);
-  const done = await readDone(client, files);
+  const done = await readDone(client, files, warn);
   const pending = files.filter(({ name }) => !done.has(name));
   for (const file of pending) {
     const run = (failed: number) => {
@@ -99,22 +100,29 @@ async function readFiles(directory: string): Promise<readonly MigrationFile[]> {
   );
 }
 
-/** Names of the files that ran. @throws ConfigError when one of them is missing or was edited */
-async function readDone(client: pg.Client, files: readonly MigrationFile[]): Promise<ReadonlySet<string>> {
+/** Names of the files that ran. @throws ConfigError when one of them was edited, or is of another release */
+async function readDone(
+  client: pg.Client,
+  files: readonly MigrationFile[],
+  warn: (text: string) => void,
+): Promise<ReadonlySet<string>> {
   const checksums = new Map(files.map(({ name, checksum }) => [name, checksum]));
   // Selects all columns, because the table of the first releases has no checksum.
   const { rows: done } = await client.query<MigrationFile>('SELECT * FROM operator.migration ORDER BY name');
   const unknown = done.filter(({ name }) => !checksums.has(name)).at(-1);
-  if (unknown)
+  const isNewer = files.every((file) => done.some(({ name }) => name === file.name));
+  if (unknown && !isNewer)
     throw new ConfigError(
       `database "${client.database}" was made by another release (it ran ${unknown.name}): back up what it alone holds and ` +
         'restore that into a new database: CHANGELOG.md, "From 0.1"',
     );
-  const edited = done.filter(({ name, checksum }) => checksums.get(name) !== checksum).map(({ name }) => name);
+  const isEdited = ({ name, checksum }: MigrationFile) => checksums.has(name) && checksums.get(name) !== checksum;
+  const edited = done.filter(isEdited).map(({ name }) => name);
   if (edited.length > 0)
     throw new ConfigError(
       `migration edited after it ran: ${edited.join(', ')}: restore it, and write the change into a new file`,
     );
+  if (unknown) warn(`a newer release made database "${client.database}" (it ran ${unknown.name}): it stays as it is`);
   return new Set(done.map(({ name }) => name));
 }
 
