@@ -34,7 +34,7 @@ type MigrationFile = { readonly name: string; readonly sql: string; readonly che
 
 /**
  * Brings a database to the newest schema: runs the files of `migrations/` that have not run yet, in the order of their
- * names, each in its own transaction. A second runner waits for the first. Each file runs once. It gives way to readers:
+ * names, each in its own transaction. A second runner waits for the first. A file runs once. It gives way to readers:
  * while others hold what it changes, it lets go and tries again. Before any file runs, the database is rejected when a
  * file was edited after it ran there, or when another release with other files made it. That of a newer release, which
  * has all files of this one, is left as it is: an operator goes back.
