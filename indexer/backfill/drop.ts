@@ -1,5 +1,6 @@
 import { and, eq, gt, isNull } from 'drizzle-orm';
-import type pg from 'pg';
+import pg from 'pg';
+import { AppError } from '../../config/app-error.ts';
 import { ConfigError } from '../../config/config-error.ts';
 import { allowLongStatements } from '../../db/long-statements.ts';
 import { queriesOn } from '../../db/query-builder.ts';
@@ -11,11 +12,22 @@ import { hasIndex } from '../publication/ponder-tables.ts';
 import { SchemaTakenError, tryLockSchema } from '../publication/schema-lock.ts';
 
 const DROP_LIMIT_MS = 3_600_000;
+/** Longest wait for a table: capture, which reads all indexes, waits behind this. A backup reads for hours. */
+const LOCK_TIMEOUT_MS = 2_000;
+/** SQLSTATE: lock not available. */
+const BUSY_CODE = '55P03';
+
+/** A session reads the index. */
+class IndexReadError extends AppError {
+  readonly code = 'INDEX_READ';
+  readonly retryable = true;
+}
 
 /**
  * Removes an index with all its rows. A schema that does not exist is not an error.
  *
- * @throws ConfigError when readers are served from it or it is not an index; SchemaTakenError when an indexer writes it
+ * @throws ConfigError when readers are served from it or it is not an index; SchemaTakenError when an indexer writes
+ *   it; IndexReadError
  */
 export async function dropSchema(database: pg.Pool, schema: string): Promise<void> {
   await inTransaction(database, 'READ COMMITTED', async (client) => {
@@ -24,7 +36,11 @@ export async function dropSchema(database: pg.Pool, schema: string): Promise<voi
     if ((await servedSchema(client)) === schema) throw new ConfigError(`readers are served from "${schema}"`);
     await assertIndexOrFree(client, schema);
     const long = await allowLongStatements(client, DROP_LIMIT_MS);
-    await long.query(`DROP SCHEMA IF EXISTS "${schema}" CASCADE`);
+    await long.query(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`);
+    await long.query(`DROP SCHEMA IF EXISTS "${schema}" CASCADE`).catch((cause: unknown) => {
+      if (!(cause instanceof pg.DatabaseError && cause.code === BUSY_CODE)) throw cause;
+      throw new IndexReadError(`a backup or a long query reads "${schema}": try again when it ends`, { cause });
+    });
     const isUnfinished = and(eq(backfills.schema, schema), isNull(backfills.servedAt));
     await queriesOn(client).delete(backfills).where(isUnfinished);
   });

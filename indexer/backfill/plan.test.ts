@@ -1,6 +1,6 @@
 import pg from 'pg';
 import type { Address } from 'viem';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { ChainRpc } from '../../chain/chain-rpc.ts';
 import { createMigratedDatabase, type TestDatabase } from '../../test/harness/database.ts';
 import { createOnchainTables } from '../../test/harness/onchain-tables.ts';
@@ -143,6 +143,23 @@ test('what is no index is neither filled nor dropped, and what serves stays', as
   }
   await expect(fill('onchain_1')).rejects.toThrow('readers are served from "onchain_1" already');
   await expect(dropSchema(database, 'onchain_1')).rejects.toThrow('readers are served from "onchain_1"');
+});
+
+test('an index that a backup reads is not dropped, and holds up no other reader', async () => {
+  await createIndex('onchain_2');
+  const backup = await database.connect();
+  await backup.query('BEGIN; SELECT FROM onchain_2.swap');
+  const dropped = expect(dropSchema(database, 'onchain_2')).rejects.toThrow('reads "onchain_2": try again');
+  await vi.waitUntil(async () => (await database.query('SELECT FROM pg_locks WHERE NOT granted')).rows.length > 0);
+  const reader = new pg.Client({ connectionString: home.url, statement_timeout: 10_000 });
+  await reader.connect();
+  await reader.query('SELECT FROM onchain_2._ponder_checkpoint; SELECT FROM onchain_2.swap');
+  await dropped;
+  await backup.query('ROLLBACK');
+  backup.release();
+  await reader.end();
+  await dropSchema(database, 'onchain_2');
+  expect((await listIndexSchemas(database)).map(({ name }) => name)).toEqual(['onchain_1']);
 });
 
 test('an index without the first pool of a factory is not served', async () => {
