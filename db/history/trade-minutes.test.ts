@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import pg from 'pg';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { createIndexedDatabase } from '../../test/harness/indexed-database.ts';
 import {
   createOnchainTables,
@@ -188,6 +188,24 @@ test('readers turn to the bars of another index with its views, and an index mad
   await insert([swapAt(START, 1, 10n, -70n)], NEXT);
   await writeTradeMinutes(pool);
   expect(await close()).toEqual([[70_000], '10:70']);
+});
+
+test('bars are written while those of a dropped index, which may be millions, are removed', async () => {
+  await insert([swapAt(START, 1, 10n, -20n)]);
+  await settle(9, START + 60);
+  await database.client.query(`
+    INSERT INTO history.trade_mark VALUES ('onchain_gone', ${CHAIN}, 0, 0, -1);
+    INSERT INTO history.trade_bar (index_schema, chain_id, pool, secs, start_ts, volume0_raw, volume1_raw, swap_count)
+    SELECT 'onchain_gone', ${CHAIN}, '${POOLS[0]}', 60, n, 0, 0, 1 FROM generate_series(1, 20001) n`);
+  const slow = await pool.connect();
+  await slow.query(`BEGIN; SELECT FROM history.trade_bar WHERE index_schema = 'onchain_gone' FOR UPDATE`);
+  const writing = writeTradeMinutes(pool);
+  await vi.waitUntil(async () => (await barsIn(POOLS[0] ?? '', 60, START, START + 60))[0]?.isFinal, 10_000);
+  await slow.query('ROLLBACK');
+  slow.release();
+  await writing;
+  const { rows } = await pool.query('SELECT DISTINCT index_schema FROM history.trade_bar');
+  expect(rows).toEqual([{ index_schema: ONCHAIN_SCHEMA }]);
 });
 
 test('two writers at once write each minute once', async () => {

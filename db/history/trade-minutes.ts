@@ -52,13 +52,14 @@ export async function writeTradeMinutes(
   only?: string,
   swapsPerRun: number = SWAPS_PER_RUN,
 ): Promise<number> {
-  let runs = 0;
-  while (await removeStale(database)) runs++;
-  for (const chain of await followedChains(database)) {
-    if (only !== undefined && chain.schema !== only) continue;
-    while (await writeBatch(database, chain, swapsPerRun)) runs++;
+  // Millions of bars may be stale: between two parts of them, minutes that ended are written.
+  for (let runs = 0; ; runs++) {
+    for (const chain of await followedChains(database)) {
+      if (only !== undefined && chain.schema !== only) continue;
+      while (await writeBatch(database, chain, swapsPerRun)) runs++;
+    }
+    if (!(await removeStale(database))) return runs;
   }
-  return runs;
 }
 
 /** Deletes rows of indexes that were dropped, or rebuilt under the same name. @returns whether there may be more */
