@@ -69,6 +69,18 @@ test('an unfinished run is gone on with, a finished one is not', async () => {
   expect(await isUnfinished(database, back, NOTHING_CHOSEN)).toBe(false);
 });
 
+test('a repair does not go on with a way back that was begun', async () => {
+  await fillCache();
+  const first = await planBackfill(database, NOTHING_CHOSEN);
+  await createIndex('onchain_2');
+  await serveSchema(database, 'onchain_2', (client) => recordServed(client, first));
+  await planBackfill(database, { ...NOTHING_CHOSEN, schema: 'onchain_1' });
+  const repair = { refetch: [1], fromBlocks: new Map([[1, 0]]), attempts: new Map([[1, 1]]), fresh: false };
+  expect(await planBackfill(database, repair)).toMatchObject({ schema: 'onchain_3', resumed: false });
+  expect(await cachedChains()).toEqual(['56', '56']);
+  expect(await planBackfill(database, repair)).toMatchObject({ schema: 'onchain_3', resumed: true });
+});
+
 test('the cached logs of the chosen chains are removed once, and no others', async () => {
   await fillCache();
   const plan = await planBackfill(database, { refetch: [1], fresh: false });

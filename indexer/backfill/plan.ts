@@ -30,7 +30,7 @@ export type PlanRequest = {
   readonly refetch: readonly number[] | null;
   /**
    * Of a repair: first block to fetch again, by chain id; else the first one. A repair continues an unfinished run of
-   * any chains: what still differs then is for the next one.
+   * any chains, but no way back to an index that served: what still differs then is for the next one.
    */
   readonly fromBlocks?: ReadonlyMap<number, number> | undefined;
   /** Of a repair, by chain id: how many in a row it makes that were for one difference. */
@@ -58,7 +58,10 @@ export async function planBackfill(
   const schemas = await listIndexSchemas(database);
   const names = schemas.map(({ name }) => name);
   const replaces = schemas.find(({ served }) => served)?.name ?? null;
-  const unfinished = await findUnfinished(database, chosen);
+  const found = await findUnfinished(database, chosen);
+  // A way back that an operator began: the index may be of other code, and what a repair is for is in another one.
+  const isWayBack = found !== null && fromBlocks !== undefined && (await wasReplaced(database, found.schema));
+  const unfinished = isWayBack ? null : found;
   const schema = chosen ?? unfinished?.schema ?? nextSchemaName(replaces, names);
   if (schema === replaces) throw new ConfigError(`--schema: readers are served from "${schema}" already`);
   if (unfinished !== null && !fresh) {
