@@ -96,6 +96,24 @@ test('the cached logs of the chosen chains are removed once, and no others', asy
   expect(await planBackfill(database, repair)).toEqual({ ...plan, resumed: true });
 });
 
+test('while cached logs are removed, the indexer that serves notes what it has read', async () => {
+  await fillCache();
+  const slow = await database.connect();
+  await slow.query('BEGIN; SELECT FROM ponder_sync.logs FOR UPDATE');
+  const planning = planBackfill(database, { refetch: [1], fresh: false });
+  await vi.waitUntil(async () => (await database.query('SELECT FROM pg_locks WHERE NOT granted')).rows.length > 0);
+  const note = "SET LOCAL lock_timeout = '5s'; UPDATE ponder_sync.intervals SET chain_id = chain_id";
+  const isNoted = await database.query(note).then(
+    () => true,
+    () => false,
+  );
+  await slow.query('ROLLBACK');
+  slow.release();
+  await planning;
+  expect(isNoted).toBe(true);
+  expect(await cachedChains()).toEqual(['56', '56']);
+});
+
 test('while an indexer reads the cached logs they stay, and nothing is begun', async () => {
   await fillCache();
   const reader = new SchemaLock(home.url, 'onchain_1');

@@ -59,7 +59,9 @@ export async function deleteCachedLogs(client: Queryable, chains: ReadonlyMap<nu
      LEFT JOIN information_schema.columns b ON (b.table_schema, b.table_name) = (c.table_schema, c.table_name)
        AND (b.column_name = 'block_number' OR b.table_name = 'blocks' AND b.column_name = 'number')
      WHERE c.table_schema = 'ponder_sync' AND c.column_name = 'chain_id'
-     GROUP BY c.table_name`,
+     GROUP BY c.table_name
+     -- Last: the indexer that serves changes these few rows at each final block, and would wait until all is removed.
+     ORDER BY c.table_name = 'intervals', c.table_name`,
   );
   for (const [chainId, fromBlock] of chains) {
     for (const { name, block } of rows) {
