@@ -21,8 +21,8 @@ export function withOptions(url: string, options: string): string {
 }
 
 /**
- * Postgres ends sessions of a machine that is gone after 20 s, by default after two hours: until then they hold the lock
- * of an index, of the listing, or of migrations.
+ * Postgres ends sessions of a machine that is gone after 20 s, by default after two hours.
+ * Until then they hold the lock of an index, of the listing, or of migrations.
  */
 export const KEEP_ALIVE = '-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=2 -c tcp_keepalives_count=5';
 

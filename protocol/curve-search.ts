@@ -10,8 +10,8 @@ import type { PoolCurve } from './curve.ts';
 export type CurveMethod = 'formula' | 'fit' | 'simulation';
 
 /**
- * Why formulas no longer stand in for a pool: its code changed, they do not give its prices, or they differ by now, also
- * by a fee that it did not charge before.
+ * Why formulas no longer stand in for a pool: its code changed, they do not give its prices, or they differ by now,
+ * perhaps by a fee that it did not charge before.
  */
 export type DropReason = 'code' | 'prices' | 'ambiguous';
 
