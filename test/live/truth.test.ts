@@ -5,12 +5,14 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import type { QuoteUpdate } from '../../devnet/live/maker.ts';
 import { startRpcProxy } from '../../devnet/rpc-proxy.ts';
 import { seededRandom } from '../../devnet/traffic/random.ts';
+import type { LiveObserver } from '../../quoting/live/live-metrics.ts';
 import { PoolsUnknownError } from '../../quoting/pools/pool-directory.ts';
 import { startedWorld } from '../harness/open-world.ts';
 import { fixedDirectory } from '../quotes/served-pool.ts';
 import { account, frameText, hostileMessage, venueOf, word } from './hostile-frames.ts';
 import {
   type Batch,
+  type Batches,
   BLOCK_MS,
   builderSource,
   type LiveWorld,
@@ -33,6 +35,13 @@ const SEED = fc.readConfigureGlobal().seed ?? 0;
 const world = startedWorld(() =>
   startLiveWorld({ flatPools: 2, packedPools: 2 }, (market) => ({ ...builderSource(market), maxAgeMs: MAX_AGE_MS })),
 );
+
+const UNOBSERVED: LiveObserver = {
+  count: () => undefined,
+  skipped: () => undefined,
+  suspended: () => undefined,
+  sealed: () => undefined,
+};
 
 /** Fails unless what an answer says of its basis is true. */
 async function checkAnswer(updates: readonly QuoteUpdate[]): Promise<{ live: number; all: number }> {
@@ -126,24 +135,42 @@ test('once a source is silent, or its block has landed, quotes are those of the 
 });
 
 test('frames with malformed venues, and those of a block one too high, cost no live quote', async () => {
-  const { market } = world;
+  const { market, config } = world;
   const { builder } = market;
   onTestFinished(() => builder.resume());
+  // No request brings what is not taken of a frame that is pushed.
+  const sources = [{ kind: 'builder-overrides' as const, wsUrls: [builder.builderStreamUrl], rpcUrls: [] }];
+  const outcomes: string[] = [];
+  // Time passes by requests alone: no frame becomes too old while a busy machine stands still.
+  let now = performance.now();
+  const api = world.open({
+    chain: { ...config, live: { maxAgeMs: MAX_AGE_MS, sources } },
+    observeLive: () => ({ ...UNOBSERVED, count: (_, outcome) => outcomes.push(outcome) }),
+    now: () => now,
+  });
+  onTestFinished(() => api.stop());
+  /** Sends texts before each request: a socket that was silent for long is dialled again. */
+  const asking = (...texts: readonly string[]): Batches => ({
+    batch(body) {
+      now += 20;
+      for (const text of texts) builder.sendRaw(text);
+      return api.batch(body);
+    },
+  });
   for (const spoilt of [{}, null, [], 'x', 7, { stateOverride: null }, { stateOverride: { [account(8)]: null } }]) {
     const updates = await updateAll(market, () => 200n);
     builder.pause();
     const { number } = builder.block();
     const venues = venueOf({ [market.registry]: Object.assign({}, ...updates.map(({ words }) => words)) });
     const raw = JSON.parse(frameText(number, { [account(6)]: spoilt, ...venues }));
-    builder.sendRaw(JSON.stringify({ ...raw, blockNumber: String(number) }));
-    await waitForUpdates(world, updates);
-    builder.sendRaw(frameText(number + 1n, venues));
-    for (let asked = 0; asked < 5; asked += 1) {
-      // biome-ignore lint/plugin: the frame may change nothing in this time.
-      await sleep(20);
-      const { results } = await world.batch();
+    await waitForUpdates(world, updates, asking(JSON.stringify({ ...raw, blockNumber: String(number) })));
+    outcomes.splice(0);
+    for (let asked = 0; asked < 5 || !outcomes.includes('malformed'); asked += 1) {
+      const { results } = await world.batch({}, asking(frameText(number + 1n, venues), 'read after it'));
       const targets = results.map((result) => 'quote' in result && result.quote.basis?.targetBlockNumber);
       expect(targets).toEqual(market.pools.map(() => Number(number)));
+      // biome-ignore lint/plugin: the pace of requests.
+      await sleep(20);
     }
     builder.resume();
     await builder.buildBlock();
@@ -201,12 +228,7 @@ test.each(['refuse', 'ignore', 'ignoreBlock'] as const)(
     const reported: string[] = [];
     const api = world.open({
       chain: { ...config, rpcUrls: [proxy.url] },
-      observeLive: () => ({
-        count: () => undefined,
-        skipped: () => undefined,
-        suspended: () => reported.push(how),
-        sealed: () => undefined,
-      }),
+      observeLive: () => ({ ...UNOBSERVED, suspended: () => reported.push(how) }),
     });
     onTestFinished(async () => {
       await api.stop();
