@@ -1,13 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import pino from 'pino';
-import { parseTransaction, zeroAddress } from 'viem';
+import { type Hex, parseTransaction, zeroAddress } from 'viem';
 import { expect, onTestFinished, test } from 'vitest';
 import { ChainRpc } from '../../chain/chain-rpc.ts';
 import { KNOWN_MS } from '../../chain/node-abilities.ts';
 import { RpcEndpoint } from '../../chain/rpc-endpoint.ts';
 import { priceAround } from '../../devnet/live/live-market.fixture.ts';
 import type { LivePool } from '../../devnet/live/live-pools.ts';
+import type { QuoteUpdate } from '../../devnet/live/maker.ts';
+import type { FeedPrice } from '../../devnet/live/registry.ts';
 import { encodeOwnUpdate, ownUpdatesChannel } from '../../quoting/live/own-update.ts';
 import { watchTraces } from '../../quoting/live/trace-watch.ts';
 import { liveWarnings } from '../../quoting/open-chains.ts';
@@ -28,13 +30,23 @@ const REFUSAL = {
   code: -32_601,
   message: 'the method debug_traceCall does not exist/is not available',
 } as const;
+/** At the same time. */
+const MOST_TRACES = 4;
 const isTrace = ({ method }: { readonly method: string }) => method === 'debug_traceCall';
 type Request = { readonly method: string; readonly params: unknown };
+const isProbe = ({ params }: Request) => (params as readonly unknown[])[1] === 'latest';
 /** Not of what a pool reads, which runs from no account. */
 const isTraceOfUpdate = (request: Request) =>
-  isTrace(request) && !JSON.stringify(request.params).includes(`"from":"${zeroAddress}"`);
+  isTrace(request) && !isProbe(request) && !JSON.stringify(request.params).includes(`"from":"${zeroAddress}"`);
 const traces = () => world.proxy.requests.filter(isTraceOfUpdate).length;
 const warnings = () => liveWarnings(new Map([[world.config.chainId, world.quotes.chain]]));
+
+/** About the price at which pools are made, another one in each round. */
+function priceIn(round: number): FeedPrice {
+  const { bidX64, askX64 } = priceAround(200n);
+  return { bidX64: bidX64 + BigInt(round), askX64: askX64 + BigInt(round) };
+}
+const dataOf = ({ transaction }: QuoteUpdate) => `${parseTransaction(transaction).data}`;
 
 /** Makes traces of updates slow, so that they pile up if they can. Gives the most at the same time so far. */
 function slowTraces(): () => number {
@@ -62,19 +74,18 @@ test.each([
   const [pool, other] = market.pools as [LivePool, LivePool];
   const block = market.builder.block();
   const key = await world.issue(true);
-  const flood = await pool.maker.sign(block, priceAround(200n));
   const redis = new Redis(redisUrl);
   const uuids = Array.from({ length: 500 }, newUuid);
   const before = traces();
   const most = slowTraces();
   const startedAt = performance.now();
   let sent = 0;
-  const publish = (round: number) => {
+  const publish = (round: number, tx: Hex) => {
     const text = encodeOwnUpdate({
       sender: `hostile ${sent % senders}`,
       uuid: uuids[sent % uuids.length] ?? '0x',
       seq: BigInt(round),
-      tx: flood.transaction,
+      tx,
       fromBlock: block.number,
       untilBlock: block.number,
       sentAtMs: Date.now(),
@@ -82,18 +93,20 @@ test.each([
     void redis.publish(ownUpdatesChannel(prefix, config.chainId), text);
     sent += 1;
   };
-  const update = await other.maker.sign(block, priceAround(201n));
-  const { data } = parseTransaction(update.transaction);
-  const uuid = newUuid();
-  let tracesBeforeOther = 0;
+  /** By what a transaction writes: the round of the flood in which it was sent. */
+  const floods = new Map<string, number>();
+  const others = new Map<string, number>();
   let isLive = false;
   const isTraced = () => isLive && traces() - before > 10;
   for (let round = 1; round <= 40 || !isTraced(); round += 1) {
+    const flood = await pool.maker.sign(block, priceIn(round));
+    floods.set(dataOf(flood), round);
     // A round that comes late makes up for it.
-    while (sent < performance.now() - startedAt + 100) publish(round);
+    while (sent < performance.now() - startedAt + 100) publish(round, flood.transaction);
     if (round % SEND_AGAIN_ROUNDS === 0 && !isLive) {
-      await world.sendUpdate(key, update, { uuid, seq: round });
-      if (round === SEND_AGAIN_ROUNDS) tracesBeforeOther = traces();
+      const update = await other.maker.sign(block, priceIn(round));
+      others.set(dataOf(update), round);
+      await world.sendUpdate(key, update);
     }
     if (round > SEND_AGAIN_ROUNDS && !isLive) isLive = kindsOf(await world.batch())[1] === 'live';
     // biome-ignore lint/plugin: the pace of updates.
@@ -102,14 +115,20 @@ test.each([
   const seconds = (performance.now() - startedAt) / 1_000;
   expect(sent).toBeGreaterThanOrEqual(4_000);
   expect(traces() - before).toBeLessThanOrEqual(50 * seconds + 1);
-  expect(most()).toBeLessThanOrEqual(4);
-  // As many of the flood as a node makes in two seconds and a half may come before it.
-  const place = proxy.requests
+  expect(most()).toBeLessThanOrEqual(MOST_TRACES);
+  const traced = proxy.requests
     .filter(isTraceOfUpdate)
-    .findIndex(({ params }) => JSON.stringify(params).includes(`${data}`));
-  expect(place).toBeGreaterThanOrEqual(0);
-  expect(place - tracesBeforeOther).toBeLessThan(125);
-  expect(kindsOf(await world.batch())[1]).toBe('live');
+    .slice(before)
+    .map(({ params }) => JSON.stringify(params));
+  const roundIn = (sentIn: ReadonlyMap<string, number>, call: string) =>
+    sentIn.entries().find(([data]) => call.includes(data))?.[1];
+  const place = traced.findIndex((call) => roundIn(others, call) !== undefined);
+  const sentIn = roundIn(others, traced[place] ?? '') ?? 0;
+  expect(sentIn).toBeGreaterThan(0);
+  // What was sent after it shows that it had come: from then on each of the others has one turn before it.
+  const later = traced.slice(0, place).filter((call) => (roundIn(floods, call) ?? 0) > sentIn);
+  expect(later.length).toBeLessThanOrEqual(senders + 2 * MOST_TRACES);
+  await expect.poll(async () => kindsOf(await world.batch())[1]).toBe('live');
   proxy.misbehave(null);
   redis.disconnect();
 });
@@ -183,7 +202,7 @@ test('nodes without debug_traceCall, or that ignore its overrides, are a warning
   await poll(watch.isAvailable).toBe(true);
   /** Waits until the node was probed three times more, and so what the first two probes found is known. */
   const untilProbed = async () => {
-    const probes = () => proxy.requests.filter((it) => isTrace(it) && it.params[1] === 'latest').length;
+    const probes = () => proxy.requests.filter((it) => isTrace(it) && isProbe(it)).length;
     for (let probe = 0; probe < 3; probe += 1) {
       const before = probes();
       await poll(probes).toBeGreaterThan(before);
@@ -216,9 +235,11 @@ test('an API whose node does not trace quotes committed prices, says so, and doe
   const update = await pool.maker.sign(market.builder.block(), priceAround(200n));
   await poor.sendUpdate(await poor.issue(true), update);
   expect(kindsOf(await poor.batch())).toEqual(['committed']);
-  expect(liveWarnings(new Map([[config.chainId, quotes.chain]]))).toEqual({
-    [`live-${config.chainId}`]: expect.stringMatching(/^published quote updates .* debug_traceCall/),
-  });
-  // The probe alone.
-  expect(proxy.requests.filter(isTrace)).toHaveLength(1);
+  await expect
+    .poll(() => liveWarnings(new Map([[config.chainId, quotes.chain]])))
+    .toEqual({
+      [`live-${config.chainId}`]: expect.stringMatching(/^published quote updates .* debug_traceCall/),
+    });
+  // Probes alone: a busy machine may have time for a second one.
+  expect(proxy.requests.filter((it) => isTrace(it) && !isProbe(it))).toEqual([]);
 });
