@@ -58,8 +58,17 @@ export type Misbehaviour =
       readonly request: (request: ProxiedRequest) => ProxiedRequest | { readonly answer: object };
       readonly text: (text: string) => string;
     }
-  /** A free plan: bounds requests a second, beyond which they get status 429, and the blocks of a request for logs. */
-  | { readonly kind: 'freePlan'; readonly perSec: number; readonly logBlocks: number; readonly refusal: string };
+  /**
+   * A free plan: bounds requests a second, beyond which they get status 429, and the blocks of a request for logs.
+   * Those for logs of a late block or of one after it are passed on when `until` settles.
+   */
+  | {
+      readonly kind: 'freePlan';
+      readonly perSec: number;
+      readonly logBlocks: number;
+      readonly refusal: string;
+      readonly late?: { readonly block: number; readonly until: Promise<void> };
+    };
 
 /** Answers a request as a node that behaves so; null is honest. What a free plan refuses is for the proxy to count. */
 export async function respond(

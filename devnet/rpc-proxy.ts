@@ -55,9 +55,13 @@ export async function startRpcProxy(upstream: string, record = true, host = '127
     while (takenAt[0] !== undefined && takenAt[0] < now - 1_000) takenAt.shift();
     if (takenAt.length >= plan.perSec) return respond(TOO_MANY, upstream, request, response);
     takenAt.push(now);
-    const isWide = request.method === 'eth_getLogs' && blocksOf(request) > plan.logBlocks;
+    const isOfLogs = request.method === 'eth_getLogs';
+    const isWide = isOfLogs && blocksOf(request) > plan.logBlocks;
     const refused = { kind: 'error', code: -32_000, message: plan.refusal } as const;
-    return respond(isWide ? refused : null, upstream, request, response);
+    const { late } = plan;
+    const isLate = isOfLogs && late !== undefined && lastBlockOf(request) >= late.block;
+    const held = isLate ? ({ kind: 'held', until: late.until } as const) : null;
+    return respond(isWide ? refused : held, upstream, request, response);
   }
 
   server.listen(0, host);
@@ -86,11 +90,16 @@ export async function startRpcProxy(upstream: string, record = true, host = '127
 
 const TOO_MANY = { kind: 'text', status: 429, body: 'too many requests' } as const;
 
+type LogRange = { readonly fromBlock?: string; readonly toBlock?: string };
+
 /** How many blocks a request for logs spans; one that names a block's hash spans one. */
 function blocksOf({ params }: Request): number {
-  const [{ fromBlock, toBlock }] = params as [{ fromBlock?: string; toBlock?: string }];
+  const [{ fromBlock, toBlock }] = params as [LogRange];
   return Number(toBlock) - Number(fromBlock) + 1 || 1;
 }
+
+/** The last block that a request for logs spans; NaN for one that names a block's hash. */
+const lastBlockOf = ({ params }: Request): number => Number((params as [LogRange])[0].toBlock);
 
 async function textOf(incoming: IncomingMessage): Promise<string> {
   let text = '';

@@ -75,6 +75,8 @@ type StartLocal = (
   args: readonly string[],
   env?: Environment,
   cwd?: string,
+  /** Gets all that it prints. */
+  output?: NodeJS.WritableStream,
 ) => Promise<ServiceProcess>;
 
 /** Starts `npm start`, which ends with the test, and waits until its index follows the chain. */
@@ -94,9 +96,10 @@ export function localStarter(): StartLocal {
   };
 }
 
-const launch: StartLocal = ({ anvil }, args, env = {}, cwd) =>
+const launch: StartLocal = ({ anvil }, args, env = {}, cwd, output) =>
   startService({
     ...localCommand('start', args, { RPC_OF_ONE: anvil.url, ...env }, cwd),
+    output,
     ready: /ready: the index follows/,
     startTimeoutMs: START_LIMIT_MS,
     stopTimeoutMs: 20_000,

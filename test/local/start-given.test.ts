@@ -1,5 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
 import pg from 'pg';
 import { expect, test } from 'vitest';
 import { setFeedPrice } from '../../devnet/providers.ts';
@@ -14,6 +15,8 @@ import { healthyQuote, localStarter, START_LIMIT_MS, startLocalChain } from '../
 import { openWorld } from '../harness/open-world.ts';
 import { createRedisDatabase } from '../harness/redis.ts';
 import { expectAnalyst } from './start-places.ts';
+
+const SYNC = /first sync of one: [\d,]+ of 2,\d{3} blocks \(\d+%\), [\d,]+ events/;
 
 /** With every contract of a chain its blocks take longer. */
 const world = openWorld(async (ends) => {
@@ -46,9 +49,16 @@ test('npm start fills an index from a free node of 25 requests a second and rang
 }, async () => {
   const { long, created, proxy, env, data } = world;
   const plan = { perSec: 25, logBlocks: 500, refusal: 'five hundred blocks is what a free plan has' };
-  proxy.misbehave({ kind: 'freePlan', ...plan });
-  run = await startForTests(long, ['--chains', long.chains, '--data', data], env);
-  expect(run.recentOutput()).toMatch(/first sync of one: [\d,]+ of 2,\d{3} blocks \(\d+%\), [\d,]+ events/);
+  // It says how far it is every ten seconds: until then the last logs do not come.
+  const isShown = Promise.withResolvers<void>();
+  proxy.misbehave({ kind: 'freePlan', ...plan, late: { block: created.at(-1) ?? 0, until: isShown.promise } });
+  let shown = '';
+  const output = new PassThrough().on('data', (chunk) => {
+    shown += chunk;
+    if (SYNC.test(shown)) isShown.resolve();
+  });
+  run = await startForTests(long, ['--chains', long.chains, '--data', data], env, undefined, output);
+  expect(shown).toMatch(SYNC);
   // Eleven of the scenario, and these.
   await healthyQuote({ ...long, lastBlock: created.at(-1) ?? 0 }, run, 10 + created.length);
 
