@@ -46,7 +46,7 @@ describe('processes that run', { shuffle: false }, () => {
   describe('keys', () => {
     const chainsWith = async (key: string) => (await api(key).GET('/public/v1/chains', {})).response.status;
 
-    test('the old key of a rotation ends in the running API within 3 seconds, the new one works at once', async () => {
+    test('the old key of a rotation ends in the running API, the new one works at once', async () => {
       const old = await issueApiKey(world.database, 'holder');
       const kept = await issueApiKey(world.database, 'holder with a time of grace');
       for (const { key } of [old, kept]) expect(await chainsWith(key)).toBe(200);
@@ -54,7 +54,8 @@ describe('processes that run', { shuffle: false }, () => {
       const inGrace = await rotateApiKey(world.database, kept.keyId, 3_600);
       // biome-ignore lint/plugin: the whole time: keys that stay valid must not end in it either.
       await sleep(KEY_CHANGE_MS);
-      expect(await chainsWith(old.key)).toBe(401);
+      // When exactly: `api/auth/key-verifier.test.ts`. What a database says late counts at the next request.
+      await expect.poll(() => chainsWith(old.key)).toBe(401);
       for (const key of [rotated?.key, kept.key, inGrace?.key]) expect(await chainsWith(key ?? '')).toBe(200);
     });
 
