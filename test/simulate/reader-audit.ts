@@ -98,7 +98,9 @@ export class ReaderAudit {
     const { state, options, server } = reader;
     const why = this.#isCalm(reader) ? this.#whyNotCurrent(reader) : undefined;
     const lateMs = this.#findings.lastsMs(options.name, why !== undefined);
-    if (lateMs > REACH_MS + (state?.transport === 'batch' ? BATCH_MS : 0))
+    // Who tries streams again may have asked for the last batch just before a block.
+    const streamsMs = this.#findings.lastsMs(`${options.name} follows a stream`, state?.transport !== 'batch');
+    if (lateMs > REACH_MS + (streamsMs < BATCH_MS ? BATCH_MS : 0))
       this.#findings.found('not current', `${options.name} (${state?.transport}, ${server?.name}) ${why}`);
   }
 
