@@ -93,3 +93,22 @@ test('it comes again after the last message when nothing comes', async () => {
   }
   await stop();
 });
+
+test('it waits as long as Retry-After says, and ends where trying again cannot help', async () => {
+  const statuses = [429, 404];
+  const requestedAt: number[] = [];
+  const server = createServer((_, response) => {
+    requestedAt.push(performance.now());
+    response.writeHead(statuses.shift() ?? 500, { 'Retry-After': '5' }).end('{"error":"no"}\n');
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const follow = await documentClient(60_000, 20);
+  const blocks: (number | null)[] = [];
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const following = follow(url, new Map(), (block) => blocks.push(block), new AbortController().signal);
+  await expect(following).rejects.toThrow('status 404');
+  const [first = 0, second = 0] = requestedAt;
+  expect(second - first).toBeGreaterThan(90);
+  expect([blocks, requestedAt.length]).toEqual([[null, null], 2]);
+  server.close();
+});
