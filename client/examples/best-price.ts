@@ -18,6 +18,7 @@ for await (const pool of client.allPools({ chainId, search: tokenIn, minTvlFiat:
   pools.set(poolAddress, { isSale, decimalsIn, decimalsOut });
 }
 
+if (pools.size === 0) throw new Error('No pool has the pair');
 // A request names 100 pools at most.
 const { results } = await client.getBidAskBatch({ chainId, pools: [...pools.keys()].slice(0, 100) });
 const candidates = results.flatMap((result) => {
@@ -26,7 +27,7 @@ const candidates = results.flatMap((result) => {
   return [{ ...pool, quote: result.quote, side: pool.isSale ? ('bids' as const) : ('asks' as const) }];
 });
 
-const best = bestPoolExactIn(candidates, BigInt(amountIn), { maxAgeMs: 10_000 });
-if (!best) throw new Error('No pool takes the order whole');
+const best = bestPoolExactIn(candidates, BigInt(amountIn), { maxAgeMs: 15_000 });
+if (!best) throw new Error('No pool can be traded on and takes the order whole');
 const price = toDecimalPrice(averagePrice(best).floorX64, best);
 process.stdout.write(`${best.quote.poolAddress} gives ${best.amountOutFloor}, ${price} on average\n`);

@@ -23,7 +23,11 @@ export interface TradableQuote {
 }
 
 export interface TradableOptions {
-  /** Highest age of a quote to trade on, milliseconds. The error of your clock must be smaller. */
+  /**
+   * Highest time since a quote was read, milliseconds. The error of your clock must be smaller. A pool is read once a
+   * block, so it is longer than the chain's block time. The block may have been older than that when it was read:
+   * `X-Block-Age-Ms` of the response says how old.
+   */
   readonly maxAgeMs: number;
   /** The side to trade on. Default: both have to be open. */
   readonly side?: Side;
@@ -48,7 +52,7 @@ const CLOSED: Readonly<Record<Side, bigint>> = { bids: 0n, asks: 2n ** 128n - 1n
  * @returns false in case of doubt
  * @throws MissingFieldError
  * @example
- * if (!isTradable(quote, { maxAgeMs: 5_000, side: 'bids' })) return;
+ * if (!isTradable(quote, { maxAgeMs: 15_000, side: 'bids' })) return;
  */
 export function isTradable(
   { priceProviderStatus, bidAdj, askAdj, serverTs }: TradableQuote,
@@ -69,7 +73,7 @@ export function isTradable(
  * @param amountIn input, raw units, above 0
  * @returns the best candidate with its output, the first of equals; null when no candidate gives a raw unit
  * @example const best = bestPoolExactIn([{ quote, side: 'bids' }, { quote: other, side: 'asks' }], 10n ** 18n, {
- *   maxAgeMs: 5_000 });
+ *   maxAgeMs: 15_000 });
  */
 export function bestPoolExactIn<C extends Candidate>(
   candidates: readonly C[],
