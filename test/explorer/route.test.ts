@@ -13,11 +13,18 @@ describe('a route', () => {
   test('of the most traded tokens is quoted at first, as a picture, beside single pools; its call can be copied', async () => {
     const { token0, token1 } = world.tokens;
     const permissions = ['clipboard-read', 'clipboard-write'];
+    // Anyone can trade with themselves in a pool of a token of their own.
+    await world.listing.pool.query(
+      `UPDATE operator.pool_listing SET volume_fiat = 1e12, shown_volume_fiat = 1e12 WHERE tier = 'red';
+       UPDATE operator.listing_window SET generation = generation + 1`,
+    );
     const page = await open('/route', { permissions });
     await page.getByText('You receive').first().waitFor();
     // The power of ten whose value is nearest to 1,000 US dollars.
     expect(new URL(page.url()).search).toBe(`?chain=${CHAIN_A}&in=${token0}&out=${token1}&amount=1`);
-    expect(await page.getByRole('combobox', { name: 'Pay' }).inputValue()).toBe(token0);
+    const paid = page.getByRole('combobox', { name: 'Pay' });
+    expect(await paid.inputValue()).toBe(token0);
+    expect(await paid.locator('option:checked').textContent()).toBe(`WETH (${token0})`);
     const amount = page.getByLabel('Amount');
     await amount.press('End');
     await amount.pressSequentially('5');

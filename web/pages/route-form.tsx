@@ -1,6 +1,5 @@
 import { chains } from '../chains.ts';
 import { readDecimal } from '../decimal-text.ts';
-import { shortHex } from '../format.ts';
 import { go, here } from '../location.ts';
 import type { Token } from '../parts/token.tsx';
 import { textOf, useTypedDecimal } from '../typed.ts';
@@ -78,7 +77,7 @@ type FieldProps = {
   readonly onChange: (address: string) => void;
 };
 
-/** A choice of tokens. Symbols are not unique, so each comes with its address. */
+/** A choice of tokens. Symbols are not unique, nor are ends of addresses: each comes with its whole one. */
 const TokenField = ({ label, tokens, value, onChange }: FieldProps) => (
   <label>
     {label}
@@ -86,7 +85,7 @@ const TokenField = ({ label, tokens, value, onChange }: FieldProps) => (
       <option value="">choose a token</option>
       {tokens.map(({ address, symbol }) => (
         <option key={address} value={address}>
-          {symbol === null ? shortHex(address) : `${symbol} (${shortHex(address)})`}
+          {symbol === null ? address : `${symbol} (${address})`}
         </option>
       ))}
     </select>

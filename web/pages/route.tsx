@@ -53,13 +53,14 @@ type Market = Awaited<ReturnType<typeof loadMarket>>;
 
 /**
  * Loads the largest pools, and the tokens, by symbol, of these, of the most traded pool, and that the address names.
+ * Anyone can trade with themselves in a pool of a token that looks like another one: it is red.
  */
 async function loadMarket(chainId: number, named: readonly string[]) {
-  const list = async (query: { count: number; search?: string; sortBy: 'tvl' | 'volume' }) =>
+  const list = async (query: { count: number; search?: string; sortBy: 'tvl' | 'volume'; tier?: string }) =>
     (await client.listPools({ chainId, ...query, minTvlFiat: 0 })).data;
   const [pools, traded, ...others] = await Promise.all([
     list({ count: POOLS, sortBy: 'tvl' }),
-    list({ count: 1, sortBy: 'volume' }),
+    list({ count: 1, sortBy: 'volume', tier: 'green,yellow' }),
     ...named.map((search) => list({ count: 1, sortBy: 'tvl', search })),
   ]);
   const tokens = [...pools, ...traded, ...others.flat()].flatMap(tokensOf);
