@@ -52,20 +52,24 @@ export class UpdateLog {
     this.#append(submissionEntry(submission, isPublished));
   }
 
-  /** Sends an answer to the API process that waits for it, and notes it. */
-  publish(endpoint: Endpoint, submission: Origin, answer: Answer): void {
+  /**
+   * Sends an answer to the API process that waits for it, and notes it.
+   *
+   * @param counted `failed`: the builder gave no verdict, as alerts have to tell from one against the update
+   */
+  publish(endpoint: Endpoint, submission: Origin, answer: Answer, counted?: 'failed'): void {
     const notice: AnswerNotice = { submissionId: submission.id, endpointId: endpoint.id, answer };
     this.#redis
       .publish(submission.replyTo, encodeBigints(notice))
       .catch((error: unknown) => this.#logger.warn({ err: error, submission: submission.id }, 'an answer was lost'));
-    this.note(endpoint, submission, answer);
+    this.note(endpoint, submission, answer, counted);
   }
 
   /** Notes how an update ended: by an answer, dropped before sending, or never acknowledged. */
-  note(endpoint: Endpoint, submission: Origin, end: Answer | 'dropped' | 'unanswered'): void {
+  note(endpoint: Endpoint, submission: Origin, end: Answer | 'dropped' | 'unanswered', counted?: 'failed'): void {
     const entry = answerEntry(endpoint, submission, end);
     const secs = Math.max(0, entry.answeredAtMs - submission.arrivedAtMs) / 1000;
-    this.#outcomes.inc({ provider: endpoint.id, outcome: entry.outcome });
+    this.#outcomes.inc({ provider: endpoint.id, outcome: counted ?? entry.outcome });
     this.#latency.observe({ provider: endpoint.id }, secs);
     this.#append(entry);
   }

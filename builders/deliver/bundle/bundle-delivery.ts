@@ -61,10 +61,11 @@ export class BundleDelivery implements Delivery {
     const leftMs = deadlineMs(submission) - Date.now();
     if (leftMs <= 0) return log.note(endpoint, submission, 'dropped');
     const outcome = await sendBundle(endpoint, submission.update, leftMs);
+    const counted = outcome.kind === 'failed' ? 'failed' : undefined;
     // The state is settled before the answer goes out: a client that then pushes again has to meet the result or pause.
     const { pauseMs, skipped: waiting } = await this.#state
       .settle(submission, outcome, Date.now())
-      .finally(() => log.publish(endpoint, submission, outcome.answer));
+      .finally(() => log.publish(endpoint, submission, outcome.answer, counted));
     if (pauseMs > 0) logger.warn({ pauseMs, answer: outcome.answer }, 'bundle builder paused');
     for (const other of waiting) log.publish(endpoint, other, skipped.backingOff(pauseMs));
   }
