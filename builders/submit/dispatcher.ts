@@ -42,7 +42,10 @@ interface SubmitOptions {
   readonly waitUntilMs: number;
   /** When to give up queueing. */
   readonly queueUntilMs: number;
-  /** Called once it is queued, even if late, as the newest of its uuid, which is the holder's. Must not throw. */
+  /**
+   * Called once it is queued for a builder, even if late, as the newest of its uuid, which is the holder's; also for
+   * each cancel. Must not throw.
+   */
   readonly onAccepted?: (() => void) | undefined;
 }
 
@@ -134,6 +137,7 @@ export class QuoteDispatcher {
   ): Promise<void> {
     let queued = 0;
     let failure: unknown;
+    let accept = onAccepted;
     // Registered once for all builders, so that two holders at the same time do not each get some of them.
     const registering = registerUpdate(this.#deps.redis, this.#deps.keys, submission.update, holder);
     const attempts = endpoints.map(async (endpoint) => {
@@ -141,8 +145,13 @@ export class QuoteDispatcher {
         const registration = await registering;
         const answer = await this.#enqueue(endpoint, submission, registration);
         queued += 1;
+        const isNewest = registration === 'newest' || registration === 'same';
         // Also where Redis hung, and the client has heard that it is unreachable: builders get the update.
-        if (queued === 1) this.#takeQueued(submission, registration, onAccepted);
+        if (queued === 1) this.#log.submitted(submission, isNewest && onAccepted !== undefined);
+        if (isNewest && (isCancel(submission.update) || mayLand(answer))) {
+          accept?.();
+          accept = undefined;
+        }
         if (!answer) return;
         this.#waiting.get(submission.id)?.(endpoint.id, answer);
         this.#log.note(endpoint, submission, answer);
@@ -154,12 +163,6 @@ export class QuoteDispatcher {
     await before(queueUntilMs, Promise.all(attempts));
     // If some were queued, the others stay pending: it is unknown whether Redis took them.
     if (queued === 0) throw new QueuesUnavailableError('no update was queued', { cause: failure });
-  }
-
-  #takeQueued(submission: Submission, registration: Registration, onAccepted: SubmitOptions['onAccepted']): void {
-    const isAccepted = registration === 'newest' || registration === 'same';
-    if (isAccepted) onAccepted?.();
-    this.#log.submitted(submission, isAccepted && onAccepted !== undefined);
   }
 
   /** Queues an update for one endpoint. Returns an answer when one is known without the builder. */
@@ -195,6 +198,10 @@ export class QuoteDispatcher {
     this.#queues.remove(endpoint.id, removed.id);
   }
 }
+
+/** Whether an update that was answered so at once, or not yet, is at a builder or queued for it. */
+const mayLand = (answer: Answer | undefined): boolean =>
+  answer === undefined || answer.accepted || answer === skipped.duplicate;
 
 /** Waits for a promise that does not reject, but no longer than until `atMs`. */
 async function before(atMs: number, promise: Promise<unknown>): Promise<void> {
