@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { clientLimit } from './rate-window.ts';
 
 test('a window begins with the first request and ends after its length', () => {
@@ -11,6 +11,19 @@ test('a window begins with the first request and ends after its length', () => {
   expect(take('a')).toEqual({ rejected: true, remaining: 0, msBeforeNext: 1 });
   now += 1;
   expect(take('a')).toEqual({ rejected: false, remaining: 1, msBeforeNext: 10_000 });
+});
+
+test('a machine whose clock is set back an hour locks no client out for that hour', () => {
+  vi.useFakeTimers();
+  try {
+    const take = clientLimit({ requests: 1, windowSecs: 10 });
+    expect([take('a').rejected, take('a').rejected]).toEqual([false, true]);
+    vi.advanceTimersByTime(10_000);
+    vi.setSystemTime(Date.now() - 3_600_000);
+    expect(take('a').rejected).toBe(false);
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 test('equals a count over the list of all requests', () => {

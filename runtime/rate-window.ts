@@ -37,9 +37,14 @@ export function rateWindow({ requests, windowSecs }: Quota, now: () => number): 
  * Limits the requests of each client, in the memory of this process. Memory is bounded: of too many clients the one
  * that was quiet longest is forgotten, and starts again from zero.
  *
+ * @param now milliseconds of a clock that no one sets
  * @returns counts a request of a client
  */
-export function clientLimit(quota: Quota, now: () => number = Date.now, maxClients: number = MAX_CLIENTS) {
+export function clientLimit(
+  quota: Quota,
+  now: () => number = () => performance.now(),
+  maxClients: number = MAX_CLIENTS,
+) {
   // With `max` it would allocate room for all at once, in each of a dozen limits.
   const windows = new LRUCache<string, ReturnType<typeof rateWindow>>({
     maxSize: maxClients,
