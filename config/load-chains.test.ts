@@ -117,20 +117,14 @@ test('a relayer serves chains of kind bsc alone', () => {
   );
 });
 
-test.each([
-  ['takes bundles by http(s) only', [{ id: 'b', transport: 'bundle', url: 'wss://builder.example' }]],
-  [
-    'is listed twice with one url',
-    [
-      { id: 'b', transport: 'quote-stream', url: 'wss://builder.example' },
-      { id: 'b', transport: 'quote-stream', url: 'wss://us.builder.example' },
-      { id: 'b', transport: 'quote-stream', url: 'wss://builder.example' },
-    ],
-  ],
-])('a builder that would work badly or never is rejected: it %s', (problem, builders) => {
-  const withBuilders = (some: object[]) => parse({ chains: [{ ...chain, pamm: { kind: 'bsc', builders: some } }] });
-  expect(() => withBuilders(builders)).toThrow(`chains.0.pamm: the builder b ${problem}`);
-  expect(() => withBuilders(builders.slice(1))).not.toThrow();
+test('a bundle builder at a WebSocket is accepted with a warning: files of before go on loading', async () => {
+  const warned = once(process, 'warning');
+  const builders = [{ id: 'socket', transport: 'bundle', url: 'wss://builder.example' }];
+  expect(parse({ chains: [{ ...chain, pamm: { kind: 'bsc', builders } }] }).chains[0]?.pamm?.builders).toEqual(
+    builders,
+  );
+  const [{ message }] = await warned;
+  expect(message).toMatch(/^CHAINS_CONFIG: the URL of builder socket of chain 31337 takes no bundles/);
 });
 
 test('a builder URL that may hold a key is accepted with a warning that does not name it', async () => {

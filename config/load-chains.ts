@@ -47,7 +47,7 @@ export function parseChainsFile(
 ): ChainsFile {
   const parsed = ChainsFile.safeParse(withoutRemovedKeys(value));
   if (!parsed.success) throw new ConfigError(`${setting} (${name}): ${firstIssue(parsed.error)}`);
-  warnOfHiddenParts(parsed.data);
+  warnOfBuilders(parsed.data);
   if (env === null) return parsed.data;
   return { ...parsed.data, chains: parsed.data.chains.map((chain) => withResolvedUrls(chain, env)) };
 }
@@ -79,10 +79,12 @@ export const resolveRpcUrl = (url: string, env: Environment, chainId: number | s
 export const resolveWsUrl = (url: string, env: Environment, chainId: number): string =>
   resolveEnvReference(url, env, WsUrl, chainId);
 
-/** Warns of builder URLs with what may be a key. Clients see URLs without it; keys belong in `apiKeyEnv`. */
-function warnOfHiddenParts({ chains }: ChainsFile): void {
+/** Warns of builder URLs that take no bundles, and of what may be a key: clients do not see it. */
+function warnOfBuilders({ chains }: ChainsFile): void {
   for (const { chainId, pamm } of chains) {
-    for (const { id, url } of pamm?.builders ?? []) {
+    for (const { id, transport, url } of pamm?.builders ?? []) {
+      if (transport === 'bundle' && /^ws/i.test(url))
+        warnOnce(`CHAINS_CONFIG: the URL of builder ${id} of chain ${chainId} takes no bundles: it has to be http(s)`);
       if (withoutSecrets(url) === url) continue;
       const text = `CHAINS_CONFIG: the URL of builder ${id} of chain ${chainId} has a user, a query or a fragment, which clients and the audit trail do not see: a key belongs in apiKeyEnv`;
       warnOnce(text);

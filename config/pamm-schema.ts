@@ -28,12 +28,6 @@ export const PammConfig = z
   .superRefine(({ kind, builders }, ctx) => {
     const relayer = builders.find(({ transport }) => transport === 'relayer');
     if (relayer && kind !== 'bsc') ctx.addIssue(`the relayer ${relayer.id} is for chains of kind bsc only`);
-    const socket = builders.find(({ transport, url }) => transport === 'bundle' && /^ws/i.test(url));
-    if (socket) ctx.addIssue(`the builder ${socket.id} takes bundles by http(s) only`);
-    // Both would be one endpoint, whose answers never are as many as the entries: each update would wait to its end.
-    const names = builders.map(({ id, url }) => `${id} ${url}`);
-    const twice = builders.find((_, index) => names.indexOf(names[index] ?? '') !== index);
-    if (twice) ctx.addIssue(`the builder ${twice.id} is listed twice with one url`);
   })
   .describe('Quote updates to block builders; a chain without it refuses them.');
 

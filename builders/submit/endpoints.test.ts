@@ -21,6 +21,11 @@ test.each([
   expect(chainEndpoints(chainOf(url), {})).toMatchObject([{ provider, url }]);
 });
 
+test('an entry that repeats another one is no endpoint of its own, whose answer would never come', () => {
+  const [eu, us] = ['wss://eu.builder.example', 'wss://us.builder.example'] as const;
+  expect(chainEndpoints(chainOf(eu, us, eu), {}).map(({ url }) => url)).toEqual([eu, us]);
+});
+
 test('endpoints that differ in what is hidden alone are distinguished', () => {
   const endpoints = chainEndpoints(chainOf('https://b.example/?region=eu', 'https://b.example/?region=us'), {});
   expect(new Set(endpoints.map(({ provider }) => provider)).size).toBe(2);

@@ -16,10 +16,16 @@ export type Endpoint = {
   readonly apiKey?: string;
 };
 
-/** Lists the usable endpoints of a chain, in configured order. A builder whose key variable is unset is off. */
+/**
+ * Lists the usable endpoints of a chain, in configured order. A builder whose key variable is unset is off. An entry that
+ * repeats id and URL of one before it is no further endpoint: an update would wait for an answer that never comes.
+ */
 export function chainEndpoints({ chainId, pamm }: ChainConfig, env: Environment): Endpoint[] {
   const keyOf = ({ apiKeyEnv }: BuilderConfig) => apiKeyEnv && readSecret(apiKeyEnv, env);
-  const builders = pamm?.builders.filter((builder) => builder.apiKeyEnv === undefined || keyOf(builder)) ?? [];
+  const usable = pamm?.builders.filter((builder) => builder.apiKeyEnv === undefined || keyOf(builder)) ?? [];
+  const builders = usable.filter(({ id, url }, index) => {
+    return index === usable.findIndex((other) => other.id === id && other.url === url);
+  });
   return builders.map((builder) => {
     const { id, transport, url } = builder;
     const apiKey = keyOf(builder);
