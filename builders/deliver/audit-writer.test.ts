@@ -157,8 +157,18 @@ test('a malformed entry is set aside and counted, and all others are written', a
   log.submitted(submission({ replacementSeqNumber: 10n ** 30n }), false);
   const late = submission();
   log.submitted(late, false);
+  await eventually(async () => (await redis.xlen(keys.audit())) > good.length);
+  const noted = await redis.xlen(keys.audit());
+  const unwritable = openDatabase(postgres.url.replace(/\/[^/]*$/, '/none'), 'ptd_builders', logger, { max: 1 });
+  const unable = startAuditWriter({ redis, keys, database: unwritable, retentionDays: 30, metrics, logger });
+  const waiting = async () => (await metrics.getSingleMetric('pamm_audit_waiting')?.get())?.values[0]?.value;
+  expect(await waiting()).toBe(noted);
+  await unable.stop();
+  await unwritable.$client.end();
+  metrics.clear();
   const writer = startWriter(30, metrics);
   await eventually(async () => (await redis.xlen(keys.audit())) === 0);
+  expect(await waiting()).toBe(0);
   await writer.stop();
   const ids = [...good, late].map(({ id }) => id);
   const written = await rows('SELECT submission_id FROM operator.pamm_submission WHERE submission_id = ANY($1)', [ids]);

@@ -1,6 +1,6 @@
 import { lt, sql } from 'drizzle-orm';
 import type { Redis } from 'ioredis';
-import { Counter, type Registry } from 'prom-client';
+import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Database } from '../../db/connection.ts';
 import { pammAnswers, pammSubmissions } from '../../db/schema/pamm-audit.ts';
 import { insertRows } from '../../db/write-rows.ts';
@@ -19,6 +19,8 @@ const RETRY_MS = 1_000;
 /** Most entries that are kept of those which were not written. */
 const MAX_REJECTED = 1_000;
 const STOP_WITHIN_MS = 5_000;
+/** Longest wait of a scrape for a Redis that hangs. */
+const LENGTH_TIMEOUT_MS = 1_000;
 const RETENTION_EVERY_MS = 3_600_000;
 /** Most rows of a table that one statement deletes: with more, it could exceed the statement timeout. */
 const DELETE_BATCH = 5_000;
@@ -51,6 +53,7 @@ export function startAuditWriter(deps: AuditWriterDeps): { stop(): Promise<void>
   const { redis, database, retentionDays, logger } = deps;
   const stopping = new AbortController();
   const writing = writeUntil(stopping.signal, deps);
+  showWaiting(deps);
   const stopDeleting = startRepeating(async () => {
     await deleteOlderThan(database, new Date(Date.now() - retentionDays * DAY_MS), stopping.signal).catch(
       (error: unknown) => logger.warn({ err: error }, 'old rows of the audit trail were not deleted'),
@@ -63,6 +66,24 @@ export function startAuditWriter(deps: AuditWriterDeps): { stop(): Promise<void>
       if (redis.status === 'ready') await withTimeout(writing, STOP_WITHIN_MS);
     },
   };
+}
+
+/** Exports how many entries the stream holds: it drops the oldest of too many. */
+function showWaiting({ redis, keys, metrics, logger }: AuditWriterDeps): void {
+  const gauge = new Gauge({
+    name: 'pamm_audit_waiting',
+    help: 'Entries of the audit trail that are not written yet',
+    registers: [metrics],
+    async collect() {
+      gauge.remove();
+      if (redis.status !== 'ready') return;
+      try {
+        gauge.set(await withTimeout(redis.xlen(keys.audit()), LENGTH_TIMEOUT_MS));
+      } catch (error) {
+        logger.warn({ err: error }, 'how many audit entries wait is unknown');
+      }
+    },
+  });
 }
 
 async function writeUntil(signal: AbortSignal, deps: AuditWriterDeps): Promise<void> {

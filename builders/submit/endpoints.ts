@@ -17,8 +17,8 @@ export type Endpoint = {
 };
 
 /**
- * Lists the usable endpoints of a chain, in configured order. A builder whose key variable is unset is off. An entry that
- * repeats id and URL of one before it is no further endpoint: an update would wait for an answer that never comes.
+ * Lists the usable endpoints of a chain, in configured order. A builder whose key variable is unset is off.
+ * An entry that repeats id and URL of one before it is no further endpoint: updates would wait for an answer of it.
  */
 export function chainEndpoints({ chainId, pamm }: ChainConfig, env: Environment): Endpoint[] {
   const keyOf = ({ apiKeyEnv }: BuilderConfig) => apiKeyEnv && readSecret(apiKeyEnv, env);
