@@ -45,6 +45,15 @@ test('changes are against the taker, by horizon and amount; what was not read is
   expect(isKnown(compareQuotes(shown, [], undefined, INPUTS))).toBe(false);
 });
 
+test('a quote whose curve is not known between levels later is not withdrawn, unless its side ends before', () => {
+  const shown = quoteOf(1_000_000n, 60n * ONE);
+  const measured = quoteOf(1_000_000n, 40n * ONE);
+  const unknown = { ...measured.curve.bids, outputOf: null };
+  const later = { ...measured, curve: { bids: unknown, asks: unknown } };
+  const { bids } = compareQuotes(both(shown), [later], later, { bids: [10n * ONE, 50n * ONE], asks: [] });
+  expect(bids.changesE6.slice(0, 3)).toEqual([null, WITHDRAWN_E6, null]);
+});
+
 test('depth that is shown and gone is a part of what was shown', () => {
   const shown = both(quoteOf(1_000_000n, 60n * ONE));
   const goneTo = (reach: bigint) => compareQuotes(shown, [], quoteOf(1_000_000n, reach), INPUTS).bids.goneE6;

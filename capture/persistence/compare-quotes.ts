@@ -49,7 +49,7 @@ const DEPTH_PART = 10n;
  * Compares what a pool quoted with what it gives at each of {@link HORIZONS}.
  *
  * 1. An amount that does not fill when it is shown is no quote: its changes are null.
- * 2. What was not read is null, and what does not fill any more is {@link WITHDRAWN_E6}.
+ * 2. What was not read, or is not known between levels, is null. What does not fill any more is {@link WITHDRAWN_E6}.
  * 3. A quote that stays as it is changes by zero.
  *
  * @param later by horizon
@@ -73,7 +73,8 @@ export function compareQuotes(
     const changesE6 = HORIZONS.flatMap((_, horizon) =>
       (horizon < BLOCK_HORIZONS ? ofBlock : live).map(({ input, output }) => {
         const then = later[horizon];
-        return output === null || then === undefined ? null : changeE6(output, then && outputOf(then, side, input));
+        const outputThen = then && outputOf(then, side, input);
+        return output == null || outputThen === undefined ? null : changeE6(output, outputThen);
       }),
     );
     return { changesE6, goneE6: goneE6(shown.block, next, side) };
@@ -85,11 +86,15 @@ export function compareQuotes(
 export const isKnown = ({ bids, asks }: Sample): boolean =>
   [bids, asks].some(({ changesE6, goneE6: gone }) => gone !== null || changesE6.some((change) => change !== null));
 
-/** What an exact input gives, raw units; null when it does not fill, gives nothing, or is not known between levels. */
-function outputOf({ curve, trading }: PoolQuote, side: Side, input: bigint | null): bigint | null {
+/**
+ * What an exact input gives, raw units; null when it does not fill, or gives nothing; undefined where the curve is not
+ * known between its levels.
+ */
+function outputOf({ curve, trading }: PoolQuote, side: Side, input: bigint | null): bigint | null | undefined {
   const end = trading[side]?.at(-1)?.cumulativeInput ?? 0n;
   if (input === null || input === 0n || input > end) return null;
-  return curve[side].outputOf?.(input) || null;
+  const { outputOf: exactOutput } = curve[side];
+  return exactOutput ? exactOutput(input) || null : undefined;
 }
 
 /**
