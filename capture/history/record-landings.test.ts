@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { type Hex, keccak256, numberToHex } from 'viem';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
-import { openChainRpc } from '../../chain/chain-rpc.ts';
+import { ChainRpc, openChainRpc } from '../../chain/chain-rpc.ts';
+import type { CheckedRequest } from '../../chain/checked-request.ts';
 import { startAnvil } from '../../devnet/anvil.ts';
 import { connectDevChain, submit } from '../../devnet/dev-chain.ts';
 import { type Random, seededRandom } from '../../devnet/traffic/random.ts';
@@ -196,4 +197,41 @@ test('updates landed that the chain has in their block, and each block counts on
   );
   expect(new Map(stored.rows.map(({ pool, hour_ts, n, k }) => [`${pool} ${hour_ts}`, [n, k]]))).toEqual(counts);
   await expectShares(counts);
+});
+
+/** Nodes that do not have a block any more. */
+class PrunedRpc extends ChainRpc {
+  readonly #lost: bigint;
+
+  constructor({ endpoints }: ChainRpc, lost: bigint) {
+    super(endpoints);
+    this.#lost = lost;
+  }
+
+  override async request<T>(method: string, params: readonly unknown[], check: CheckedRequest<T>['check']): Promise<T> {
+    const isLost = params[0] === numberToHex(this.#lost);
+    return super.request<T>(method, params, (result, node) => check(isLost ? null : result, node));
+  }
+}
+
+test('a block that no node has keeps no update for a later block from being judged', async () => {
+  const { client } = dev.chain;
+  await client.mine({ blocks: 2 });
+  const last = await client.getBlockNumber();
+  const timestamp = await timeOf(last);
+  await setIndexedBlock(home.pool, { chainId: CHAIN, number: Number(last), timestamp, isFinal: true });
+  for (const block of [last - 1n, last])
+    await audit({ id: randomUUID(), block, txHash: keccak256('0x'), pools: POOLS, minutesOld: 3 });
+
+  const rpc = new PrunedRpc(openChainRpc(chainConfig(CHAIN, [anvil.url]), 5_000), last - 1n);
+  await recordLandings({ database: home.pool, chainId: CHAIN, rpc, hasSpareCalls: () => true });
+
+  const { rows } = await home.pool.query('SELECT block_number AS block, has_landed FROM operator.pamm_submission');
+  const landed = new Map(rows.map(({ block, has_landed }) => [BigInt(block), has_landed]));
+  expect(landed).toEqual(
+    new Map([
+      [last - 1n, null],
+      [last, false],
+    ]),
+  );
 });
