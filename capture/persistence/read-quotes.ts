@@ -1,5 +1,5 @@
 import type { Address } from 'viem';
-import { isExhaustedBudget } from '../../chain/rpc-failure.ts';
+import { isExhaustedBudget, RpcFailure } from '../../chain/rpc-failure.ts';
 import type { ServedPool } from '../../quoting/pools/pool-directory.ts';
 import type { HeadContext } from '../../quoting/types.ts';
 import type { QuotedCurve, ReadQuote } from '../quote-reader.ts';
@@ -8,18 +8,27 @@ import type { QuotedCurve, ReadQuote } from '../quote-reader.ts';
 export type QuotesRead = ReadonlyMap<Address, QuotedCurve | null>;
 
 /**
- * Reads pools together. When the budget has no call left, those are absent that need one.
+ * Reads pools together. Those are absent that need a call when the budget has none left, and those whose own calls
+ * failed: a pool whose search takes too long hides no other.
  *
- * @throws RpcFailure when nodes did not give the block's state
+ * @throws RpcFailure when nodes did not give the block's state: no pool was read
  */
 export async function readQuotes(
   readQuote: ReadQuote,
   at: HeadContext,
   pools: readonly ServedPool[],
 ): Promise<QuotesRead> {
-  const reads = pools.map(async (pool) => [pool.address, await readQuote(at, pool).catch(unlessExhausted)] as const);
+  const outcomes = await Promise.allSettled(pools.map((pool) => readQuote(at, pool).catch(unlessExhausted)));
   const quotes = new Map<Address, QuotedCurve | null>();
-  for (const [address, quote] of await Promise.all(reads)) if (quote !== undefined) quotes.set(address, quote);
+  const failures: unknown[] = [];
+  for (const [index, { address }] of pools.entries()) {
+    const outcome = outcomes[index];
+    if (outcome?.status === 'rejected') failures.push(outcome.reason);
+    else if (outcome?.value !== undefined) quotes.set(address, outcome.value);
+  }
+  const defect = failures.find((failure) => !(failure instanceof RpcFailure));
+  if (defect !== undefined) throw defect;
+  if (failures.length > 0 && failures.length === pools.length) throw failures[0];
   return quotes;
 }
 
