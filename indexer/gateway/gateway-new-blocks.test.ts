@@ -1,7 +1,7 @@
 import { pad } from 'viem';
 import { beforeAll, expect, test, vi } from 'vitest';
 import { INDEXED_TOPICS } from './indexed-topics.ts';
-import { blockOf, muteRedials, ok, openPonder, startNode } from './ponder-client.fixture.ts';
+import { blockOf, failed, muteRedials, ok, openPonder, startNode } from './ponder-client.fixture.ts';
 
 beforeAll(muteRedials);
 
@@ -48,6 +48,22 @@ test('of a new block whose logs its node lacks, they are read again, and so is t
   expect(await rpc.request({ method: 'eth_getBlockByHash', params: [hash, true] })).toEqual(block);
   const read = counted.filter((method) => method !== 'eth_getBlockByNumber');
   expect(read).toEqual(['eth_getLogs', 'eth_getLogs', 'eth_getBlockByHash']);
+});
+
+test('calls at the newest state see the newest head, also where a node lags', async () => {
+  const nodeAt = (head: number) =>
+    startNode(({ method, params: [call, block] = [] }) => {
+      if (method === 'eth_getBlockByNumber') return ok(blockOf(head));
+      if (block !== 'latest' && Number(block) > head) return failed({ code: -32_000, message: 'header not found' });
+      return ok(head < 7 ? '0x' : [call, block]);
+    });
+  const { rpc } = await openPonder([await nodeAt(7), await nodeAt(6)]);
+  const call = { method: 'eth_call', params: [{ data: '0x1' }, 'latest'] };
+  await new Promise((resolve) => {
+    rpc.subscribe({ onBlock: resolve, onError: resolve });
+  });
+  const answers = await Promise.all(Array.from({ length: 20 }, () => rpc.request(call)));
+  expect(answers).toEqual(answers.map(() => [{ data: '0x1' }, '0x7']));
 });
 
 test.each([

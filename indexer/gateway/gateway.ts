@@ -141,7 +141,7 @@ function serve(
   const ask = async (question: NodeQuestion): Promise<NodeAnswer> => {
     if (question.method === 'eth_getLogs')
       return orderLogs(await logsOfTwo.answer(rpc, question, answerRequest.bind(null, rpc)));
-    const answered = await answerRequest(rpc, question);
+    const answered = await answerRequest(rpc, blocks.atNewestHead(question));
     if (BLOCK_METHODS.includes(question.method) && 'result' in answered)
       await logsOfTwo.takeBlock(rpc, answered.result);
     return answered;
@@ -155,6 +155,7 @@ function serve(
       return answered;
     }
     const retryMs = pollingIntervalMs(chain.blockTimeMs);
+    socket.once('close', () => blocks.ended());
     socket.once('close', followHeads(takerOf(rpc, push, logger), { blockTimeMs: chain.blockTimeMs, retryMs }, feed));
     return { result: SUBSCRIPTION };
   };

@@ -42,9 +42,27 @@ interface LogsAnswer {
 export class NewBlocks {
   readonly #heads = new LRUCache<string, PonderHeader>({ max: REMEMBERED_HEADS });
   readonly #logs = new ResultCache<LogsAnswer>(REMEMBERED_HEADS);
+  /** Number of the head that was sent last; undefined while none are sent. */
+  #newest: Hex | undefined;
 
   sent(header: PonderHeader): void {
+    this.#newest = header.number;
     if (!this.#heads.has(header.hash)) this.#heads.set(header.hash, header);
+  }
+
+  /** No more heads are sent. */
+  ended(): void {
+    this.#newest = undefined;
+  }
+
+  /**
+   * A call at the newest state of a node, as one at the newest head: a node that lags would show nothing of a contract
+   * that is new, which would stay in the index. Of a block that it lacks it refuses, so that another one answers.
+   */
+  atNewestHead(question: NodeQuestion): NodeQuestion {
+    const [call, block] = question.params;
+    if (question.method !== 'eth_call' || block !== 'latest' || this.#newest === undefined) return question;
+    return { ...question, params: [call, this.#newest] };
   }
 
   async answer(ask: Ask, question: NodeQuestion): Promise<NodeAnswer> {
