@@ -3,6 +3,7 @@ import { ConfigError } from '../config/config-error.ts';
 
 /** Files of Ponder that `patches/` changes. `docs/build/ponder.md` gives the reasons. */
 export const PATCHED_FILES = [
+  'database/actions.js',
   'database/index.js',
   'runtime/index.js',
   'sync-historical/index.js',
