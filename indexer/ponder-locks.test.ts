@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import pg from 'pg';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { createDatabase } from '../test/harness/database.ts';
 import { openWorld } from '../test/harness/open-world.ts';
 
-/** The patch `kept-triggers`: what reads an index reads on, whoever else does. */
+/** The patches `kept-triggers` and `start-locks`: what reads an index reads on, whoever else does. */
 
 const PONDER = import.meta.resolve('ponder');
 const load = <Exports>(path: string): Promise<Exports> => import(new URL(path, PONDER).href);
@@ -86,7 +86,7 @@ const world = openWorld(async (ends) => {
     await backup.query('BEGIN; LOCK TABLE onchain_1.thing IN ACCESS SHARE MODE');
     return () => backup.query('ROLLBACK');
   };
-  return { database, ponder, actions, thing, backUp };
+  return { database, ponder, actions, thing, start, backUp };
 });
 
 const rowsOf = async (name: string) => (await world.database.query(`TABLE onchain_1.${name} ORDER BY 1`)).rows;
@@ -116,4 +116,16 @@ test('a reorganisation is undone while a backup reads the tables', async () => {
   expect([await rowsOf('thing'), await rowsOf('_reorg__thing')]).toEqual([[], []]);
   await end();
   expect(await readFile(new URL('runtime/multichain.js', PONDER), 'utf8')).not.toContain('dropTriggers');
+});
+
+test('an indexer that starts while a backup reads the tables holds up no reader', async () => {
+  const { database, start, backUp } = world;
+  const end = await backUp();
+  const started = start();
+  const waiting = `SELECT FROM pg_locks WHERE NOT granted AND relation = 'onchain_1.thing'::regclass
+    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
+  await vi.waitUntil(async () => (await database.query(waiting)).rows.length > 0);
+  await rowsOf('thing');
+  await end();
+  await started;
 });
