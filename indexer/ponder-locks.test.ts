@@ -4,7 +4,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { createDatabase } from '../test/harness/database.ts';
 import { openWorld } from '../test/harness/open-world.ts';
 
-/** The patches `kept-triggers` and `start-locks`: what reads an index reads on, whoever else does. */
+/** The patches `kept-triggers`, `start-locks` and `kept-indexes`: what reads an index reads on, whoever else does. */
 
 const PONDER = import.meta.resolve('ponder');
 const load = <Exports>(path: string): Promise<Exports> => import(new URL(path, PONDER).href);
@@ -118,7 +118,7 @@ test('a reorganisation is undone while a backup reads the tables', async () => {
   expect(await readFile(new URL('runtime/multichain.js', PONDER), 'utf8')).not.toContain('dropTriggers');
 });
 
-test('an indexer that starts while a backup reads the tables holds up no reader', async () => {
+test('an indexer that starts while a backup reads the tables holds up no reader, and keeps indexes', async () => {
   const { database, start, backUp } = world;
   const end = await backUp();
   const started = start();
@@ -128,4 +128,6 @@ test('an indexer that starts while a backup reads the tables holds up no reader'
   await rowsOf('thing');
   await end();
   await started;
+  const { rows } = await database.query("SELECT indexname AS name FROM pg_indexes WHERE schemaname = 'onchain_1'");
+  expect(rows.map(({ name }) => name)).toContain('thing_size_index');
 });
