@@ -50,6 +50,21 @@ test('of a new block whose logs its node lacks, they are read again, and so is t
   expect(read).toEqual(['eth_getLogs', 'eth_getLogs', 'eth_getBlockByHash']);
 });
 
+test('a head that was passed is not sent again where a node lags, so that nothing is undone', async () => {
+  const heads = [6, 7, 6];
+  const url = await startNode(() => ok(blockOf(heads.shift() ?? 8)));
+  const { rpc } = await openPonder([url]);
+  const sent: string[] = [];
+  await new Promise<void>((resolve, reject) => {
+    const onBlock = ({ number }: { readonly number: string }) => {
+      sent.push(number);
+      if (number === '0x8') resolve();
+    };
+    rpc.subscribe({ onBlock, onError: reject });
+  });
+  expect(sent).toEqual(['0x6', '0x7', '0x8']);
+});
+
 test('calls at the newest state see the newest head, also where a node lags', async () => {
   const nodeAt = (head: number) =>
     startNode(({ method, params: [call, block] = [] }) => {

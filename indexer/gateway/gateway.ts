@@ -135,6 +135,7 @@ function serve(
 ): void {
   const send = (message: object) => socket.send(JSON.stringify({ jsonrpc: '2.0', ...message }));
   const push = (result: PonderHeader) => {
+    if (blocks.isPassed(result)) return;
     blocks.sent(result);
     send({ method: 'eth_subscription', params: { subscription: SUBSCRIPTION, result } });
   };

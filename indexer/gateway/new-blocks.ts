@@ -50,6 +50,14 @@ export class NewBlocks {
     if (!this.#heads.has(header.hash)) this.#heads.set(header.hash, header);
   }
 
+  /**
+   * Whether a head was sent before, and a higher one since. A node that lags gave it: to Ponder it would be a
+   * reorganisation, which undoes the blocks above it. By its number alone, a node that once lied would stop the chain.
+   */
+  isPassed({ hash, number }: PonderHeader): boolean {
+    return this.#heads.has(hash) && this.#newest !== undefined && BigInt(number) < BigInt(this.#newest);
+  }
+
   /** No more heads are sent. */
   ended(): void {
     this.#newest = undefined;
