@@ -67,6 +67,18 @@ test('finds the last block at or before a time, the block itself at its very sec
   expect(await clock(genesisTime - 1, newest)).toBe(-1);
 });
 
+test('blocks that nodes no longer have are not asked for', async () => {
+  const oldest = 100;
+  proxy.misbehave({
+    kind: 'rewritten',
+    request: (request) => (Number(request.params?.[0]) < oldest ? { answer: { result: null } } : request),
+    text: (text) => text,
+  });
+  const clock = clockWith(60_000);
+  for (const number of [210, 260, BLOCKS - 2]) expect(await clock(await timeOf(number), newest)).toBe(number);
+  expect(warnings).toEqual([]);
+});
+
 test('a window that slides on starts from where it was', async () => {
   const clock = clockWith(60_000);
   const time = await timeOf(50);

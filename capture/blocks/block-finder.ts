@@ -13,8 +13,9 @@ const SETTLED_SECS = 3_600;
 const TIMEOUT_MS = 2_000;
 
 /**
- * Makes a function that finds the block of a time on one chain. Each search starts from the block that the previous one
- * found, so a window that slides by seconds costs a handful of reads. When the chain cannot be read, or a search times
+ * Makes a function that finds the block of a time on one chain. A search starts from the newest block, or from the one
+ * that an earlier search found, whichever is nearer: a window that slides by seconds costs a handful of reads, and none
+ * of blocks that nodes no longer have. When the chain cannot be read, or a search times
  * out, the block is estimated from the chain's block time. A slow search continues in the background and makes the next
  * one short.
  */
@@ -30,10 +31,22 @@ export function createBlockFinder(
 
   const read: ReadTimestamp = (number) => rpc.timestampOf(number);
 
+  /** A block at or before a time, if the chain has one; else its first. */
+  const lowOf = async (timestamp: number, newest: TimedBlock): Promise<TimedBlock> => {
+    const sinceSettled = settled ? timestamp - settled.timestamp : Number.NEGATIVE_INFINITY;
+    if (settled && sinceSettled >= 0 && sinceSettled <= newest.timestamp - timestamp) return settled;
+    for (let blocks = 2 * blocksUntil(timestamp, newest, chain.blockTimeMs); ; blocks *= 2) {
+      const number = Math.max(newest.number - blocks, 0);
+      const block = { number, timestamp: await read(number) };
+      if (number === 0 || block.timestamp <= timestamp) return block;
+    }
+  };
+
   const search = async (timestamp: number, newest: TimedBlock): Promise<number> => {
     isSearching = true;
     try {
-      const low = settled && settled.timestamp <= timestamp ? settled : { number: 0, timestamp: await read(0) };
+      if (newest.timestamp <= timestamp) return newest.number;
+      const low = await lowOf(timestamp, newest);
       if (low.timestamp > timestamp) return low.number - 1;
       const found = await findLastBlockUntil(timestamp, low, newest, read);
       if (newest.timestamp - found.timestamp > SETTLED_SECS) settled = found;
@@ -63,6 +76,9 @@ export function createBlockFinder(
 }
 
 function estimate(timestamp: number, newest: TimedBlock, blockTimeMs: number): number {
-  const blocks = Math.ceil(((newest.timestamp - timestamp) * 1000) / blockTimeMs);
-  return Math.max(newest.number - blocks, -1);
+  return Math.max(newest.number - blocksUntil(timestamp, newest, blockTimeMs), -1);
 }
+
+/** About how many blocks came since a time. */
+const blocksUntil = (timestamp: number, newest: TimedBlock, blockTimeMs: number): number =>
+  Math.ceil(((newest.timestamp - timestamp) * 1000) / blockTimeMs);
