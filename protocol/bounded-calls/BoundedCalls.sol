@@ -17,6 +17,8 @@ contract BoundedCalls {
     /// The EVM charges each byte of the answer as deployed code, and the answer is copied once more.
     uint256 private constant GAS_PER_BYTE = 250;
     uint256 private constant RESERVE = 150_000;
+    uint256 private constant ARB_SYS = 0x64;
+    uint256 private constant ARB_SYS_GAS = 10_000;
 
     constructor(uint256 answerBytes, bytes memory calls) {
         address apart = address(new Apart());
@@ -38,9 +40,19 @@ contract BoundedCalls {
         assembly ("memory-safe") {
             mstore(results, used)
         }
-        bytes memory answer = abi.encode(block.chainid, block.number, block.timestamp, results);
+        bytes memory answer = abi.encode(block.chainid, _blockNumber(), block.timestamp, results);
         assembly ("memory-safe") {
             return(add(answer, 32), mload(answer))
+        }
+    }
+
+    /// On Arbitrum and its kin `block.number` is that of the parent chain. Elsewhere nothing, or something else, answers.
+    function _blockNumber() private view returns (uint256 height) {
+        height = block.number;
+        assembly ("memory-safe") {
+            mstore(0, shl(224, 0xa3b1b31d)) // arbBlockNumber()
+            let succeeded := staticcall(ARB_SYS_GAS, ARB_SYS, 0, 4, 0, 32)
+            if and(succeeded, eq(returndatasize(), 32)) { height := mload(0) }
         }
     }
 
