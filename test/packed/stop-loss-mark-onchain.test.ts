@@ -45,7 +45,8 @@ describe.each([
 
   test('is not said by swaps after which the feed moved within the block', async () => {
     const pool = await market.make(SPEC);
-    const { client } = market.chain;
+    const { client, roles } = market.chain;
+    const [trader, owner] = [roles.trader, roles.owner].map((role) => role.toLowerCase());
     for (let round = 0; round < 6; round++) {
       await pool.movePrice(2_000 * (1 + round / 100));
       await client.setAutomine(false);
@@ -56,6 +57,8 @@ describe.each([
       await client.mine({ blocks: 1 });
       await client.setAutomine(true);
       await Promise.all([traded, moved]);
+      const { transactions } = await client.getBlock({ includeTransactions: true });
+      expect(transactions.map(({ from }) => from)).toEqual([trader, owner]);
     }
     const found = await search(pool);
     expect({ decided: found.decided, observations: found.observations }).toEqual({ decided: null, observations: 0 });

@@ -67,7 +67,9 @@ type Setup = Pick<Deployment, 'poolFactory' | 'liquidityAdder' | 'swapRouter'>;
 
 /** @param variant null for the flat generation */
 export async function openGuardedMarket(variant: PackedVariant | null): Promise<GuardedMarket> {
-  const anvil = await startAnvil({ chainId: 31_337 });
+  // Transactions of a block in the order in which they come: by default the node's guess of a usual fee decides, which
+  // changes while blocks come.
+  const anvil = await startAnvil({ chainId: 31_337, args: ['--order', 'fifo'] });
   try {
     const chain = await connectDevChain(anvil.url);
     const market = variant ? await packedMarket(chain, variant) : await flatMarket(chain, anvil.url);
