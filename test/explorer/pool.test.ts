@@ -186,13 +186,14 @@ describe('a pool', () => {
     await expect.poll(() => prices.getAttribute('class'), { timeout: TIMEOUT_MS }).toBe('prices price fresh');
     world.node.misbehave({ kind: 'down' });
     await page.getByText('Trying again').waitFor();
+    // At once: a quote that is withdrawn is none to trade on.
+    await page.locator('form.trade').getByText('too old to trade on').waitFor();
+    expect(await page.locator('form.trade dd').allTextContents()).toEqual(['–', '–', '–']);
     await pass(35_000);
     await prices.and(page.locator('.amber')).getByText('(late)').waitFor();
     expect(await findings(page)).toEqual([]);
     await pass(60_000);
     await prices.and(page.locator('.red')).getByText('(stale)').waitFor();
-    await page.locator('form.trade').getByText('too old to trade on').waitFor();
-    expect(await page.locator('form.trade dd').allTextContents()).toEqual(['–', '–', '–']);
     expect(await findings(page)).toEqual([]);
     expect(await figure(page, 'bid').textContent()).toMatch(/^3,/);
     world.node.misbehave(null);

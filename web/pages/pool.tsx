@@ -73,7 +73,7 @@ function Shown({ pool, chainId, failure }: ShownProps) {
           <Prices quote={live.quote} />
           <LivePrice quote={live.quote} chainId={chainId} pool={pool.poolAddress} />
           <Section id="trade" title="Trade here">
-            <TradeBox chainId={chainId} quote={live.quote} tokens={tokens} />
+            <TradeBox chainId={chainId} quote={live.quote} isWithdrawn={live.failure !== null} tokens={tokens} />
           </Section>
           <Section id="depth" title="Depth">
             <DepthPanel quote={live.quote} tokens={tokens} />

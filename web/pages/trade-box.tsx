@@ -10,19 +10,25 @@ import { textOf } from '../typed.ts';
 import { DEFAULT_SLIPPAGE_BPS, hrefOf, ONE_E6, type RouteView, TYPE_AN_AMOUNT } from './route-order.ts';
 import { priceBetween, rawText } from './route-plan.tsx';
 
-type Props = { readonly chainId: number; readonly quote: Quote | null; readonly tokens: readonly [Token, Token] };
+interface Props {
+  readonly chainId: number;
+  readonly quote: Quote | null;
+  /** Whether the service has withdrawn the quote, or cannot be reached. */
+  readonly isWithdrawn: boolean;
+  readonly tokens: readonly [Token, Token];
+}
 
 const TOO_OLD = 'The last price is too old to trade on.';
 
 /** Quotes a trade of token0 in one pool by its depth, as one types and as the depth changes. */
-export function TradeBox({ chainId, quote, tokens }: Props) {
+export function TradeBox({ chainId, quote, isWithdrawn, tokens }: Props) {
   const [isSale, sell] = useState(true);
   const [typed, type] = useState('1');
   const amount = readDecimal(typed) ?? '';
   const [token0, token1] = tokens;
   const tradeType = isSale ? 'exact_in' : 'exact_out';
   const given = token0.decimals === null ? null : rawUnits(amount, token0.decimals);
-  const isOld = quote !== null && freshness(now.value - quote.serverTs, PRICE_LIMITS) === 'red';
+  const isOld = isWithdrawn || (quote !== null && freshness(now.value - quote.serverTs, PRICE_LIMITS) === 'red');
   const fill = given === null || isOld ? null : fillOf(quote, isSale, tradeType, given);
   const facts = [
     [isSale ? 'You receive' : 'You pay', fill && `${rawText(String(fill.computed), token1)} ${nameOf(token1)}`],
