@@ -19,6 +19,8 @@ export class TakerAudit {
   readonly #faults: Faults;
   readonly #findings: Findings;
   readonly #prices: PriceAudit;
+  /** The highest block of any branch. */
+  #highest = 0n;
 
   constructor(world: World, faults: Faults, findings: Findings, prices: PriceAudit) {
     this.#world = world;
@@ -53,6 +55,8 @@ export class TakerAudit {
 
   /** To be called a few times a second. */
   check(): void {
+    const { number } = this.#world.chain.head;
+    if (number > this.#highest) this.#highest = number;
     for (const taker of this.#world.takers) this.#check(taker);
   }
 
@@ -62,7 +66,10 @@ export class TakerAudit {
     const machine = process?.machine;
     if (waitingSince === undefined || !machine || machine.isStopped || machine.isDead) return;
     const silentMs = world.time.now - Math.max(waitingSince, machine.thawedAt, world.usableSince);
-    const isUsual = world.isHeadUsable && faults.isCalmFor(silentMs) && this.#prices.hasEnoughCalls;
+    // A process that stood still while the chain went back may name a block that it had reached: live prices of earlier
+    // ones then wait for it.
+    const isRegained = world.chain.head.number === this.#highest;
+    const isUsual = world.isHeadUsable && isRegained && faults.isCalmFor(silentMs) && this.#prices.hasEnoughCalls;
     const mostMs = isUsual ? 0 : Math.max(LATE_MS, LATE_BLOCKS * world.plan.blockTimeMs);
     if (silentMs > mostMs + FRAME_MS) findings.found('no frame', `${name} waits for ${silentMs} ms`);
   }
