@@ -85,7 +85,11 @@ export function takeNext<H extends Headed>(step: Step<H>, at: number): Step<H> {
   const { state, effects, now, pace } = step;
   const { next, seen } = state;
   if (!next || at < takeAt(state, now, pace)) return step;
-  if (at >= next.dueAt + GRACE_MS) return { ...step, state: { ...state, next: undefined } };
+  if (at >= next.dueAt + GRACE_MS) {
+    // What one that is no higher was to replace is not replaced.
+    const isHigher = next.head.block.number > state.taken.top;
+    return { ...step, state: { ...state, next: undefined, seen: isHigher ? seen : state.taken } };
+  }
   const isEarly = state.current !== undefined && at < state.takenAt + pace.minRefreshMs;
   const head = { ...next.head, block: { ...next.head.block, parents: seen.parentsSince(state.taken) } };
   const taken = {

@@ -17,6 +17,20 @@ test('another hash at a height that was seen is a reorg: the head follows it, ev
   expect(numberAt(32_000)).toBe(10);
 });
 
+test('a reorganisation that came while nobody asked is followed by who asks later', () => {
+  forks.b = 9;
+  const { chain, tracked, numberAt } = chainOf(1_000);
+  for (const number of [8, 9, 10]) {
+    chain.heads = [head(number)];
+    numberAt(number * 2_000);
+  }
+  // Too soon after the last head to be taken at once.
+  chain.ms = 20_200;
+  tracked.push(head(9, 'b'));
+  chain.heads = [head(9, 'b')];
+  expect(numberAt(60_000)).toBe(9);
+});
+
 test('another hash at the same height is followed too', () => {
   const { chain, tracked, numberAt } = chainOf(1_000);
   numberAt(0);
