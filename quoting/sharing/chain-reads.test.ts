@@ -109,11 +109,14 @@ test('a block that was claimed for a request alone is not waited for once its re
   for (const each of [reader, other]) await each.claim(run);
   await other.claim(requested);
   void other.find('answers', requested, POOL).then(ofRequested);
-  void other.find('answers', run, POOL).then(ofRun);
+  const found = other.find('answers', run, POOL).then(ofRun);
   await reader.find('answers', last, POOL);
   await reader.tick();
   await new Promise(setImmediate);
   expect([ofRequested.mock.calls, ofRun.mock.calls]).toEqual([[[undefined]], []]);
+  // Nothing is waited for after this test.
+  await reader.end(run);
+  await found;
 });
 
 test('a block whose reader is gone is taken over, and one that Redis does not give is read by each', async () => {
