@@ -1,3 +1,4 @@
+import pg from 'pg';
 import type { Queryable } from './transaction.ts';
 
 /**
@@ -5,6 +6,8 @@ import type { Queryable } from './transaction.ts';
  * query that delays changes from the primary; 53, out of resources; 57, stopped by the operator or a timeout.
  */
 const UNREACHABLE_CLASSES = ['08', '40', '53', '57'];
+/** Lock not available, deadlock detected. */
+const BUSY_CODES = ['55P03', '40P01'];
 /** A schema, table or function that does not exist. */
 const MISSING_CODES = ['3F000', '42P01', '42883'];
 /**
@@ -54,6 +57,10 @@ export function isDatabaseUnreachable(error: unknown): boolean {
   // A missing socket file has the same code as any missing file.
   return NETWORK_CODE.test(code) || ('syscall' in error && error.syscall === 'connect');
 }
+
+/** Whether a statement failed because other sessions held what it locks. */
+export const isLockBusy = (error: unknown): boolean =>
+  error instanceof pg.DatabaseError && BUSY_CODES.includes(error.code ?? '');
 
 /** Says in a few words, without secrets, why a trivial query failed. */
 export function describeFailure(error: unknown): string {

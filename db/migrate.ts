@@ -6,6 +6,7 @@ import { ConfigError } from '../config/config-error.ts';
 import { PROJECT_ROOT } from '../runtime/project-root.ts';
 import { retryFor } from '../runtime/retry-for.ts';
 import { ADVISORY_LOCKS } from './advisory-locks.ts';
+import { isLockBusy } from './failure.ts';
 import { KEEP_ALIVE, withOptions } from './process-roles.ts';
 import { queriesOn } from './query-builder.ts';
 import { migrations } from './schema/operator.ts';
@@ -21,10 +22,8 @@ const FILE_NAME = /^\d{4}_[a-z0-9_]+\.sql$/;
 const LOCK_TIMEOUT_MS = 1_000;
 const PAUSE_MS = 2_000;
 const LIMIT_MS = 600_000;
-/** SQLSTATE: lock not available, deadlock detected. */
-const BUSY_CODES = ['55P03', '40P01'];
 
-/** Other sessions kept what a file changes locked until the time limit. */
+/** Other sessions held a lock that a file needs, until the time limit. */
 class TablesBusyError extends AppError {
   readonly code = 'TABLES_BUSY';
   readonly retryable = true;
@@ -135,7 +134,7 @@ async function runFile(client: pg.Client, { name, sql, checksum }: MigrationFile
   } catch (cause) {
     await client.query('ROLLBACK');
     const text = `migration failed: ${name}: ${cause instanceof Error ? cause.message : String(cause)}`;
-    if (cause instanceof pg.DatabaseError && BUSY_CODES.includes(cause.code ?? ''))
+    if (isLockBusy(cause))
       throw new TablesBusyError(`${text}: run it again when no backup or long query runs`, { cause });
     throw new ConfigError(text, { cause });
   }

@@ -22,7 +22,7 @@ export function withOptions(url: string, options: string): string {
 
 /**
  * Postgres ends sessions of a machine that is gone after 20 s, by default after two hours.
- * Until then they hold the lock of an index, of the listing, or of migrations.
+ * Until then such a session holds its locks: that of an index, of the listing, or of migrations.
  */
 export const KEEP_ALIVE = '-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=2 -c tcp_keepalives_count=5';
 

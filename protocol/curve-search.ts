@@ -32,7 +32,7 @@ export interface CurveKnowledge {
     /** Empty when all were refuted, or where hashes do not determine what the code does. */
     readonly names: readonly string[];
     readonly code: CodeState;
-    /** Whether the pool charged a notional fee when they agreed: else they may take another one in another way. */
+    /** Whether the pool charged a notional fee when they agreed. If not, how it takes one was not compared. */
     readonly hadNotionalFee: boolean;
   } | null;
   /** For how many more reads no fit is tried, because the last one did not hold; absent when it did. */

@@ -55,7 +55,7 @@ export class UpdateLog {
   /**
    * Sends an answer to the API process that waits for it, and notes it.
    *
-   * @param counted `failed`: the builder gave no verdict, as alerts have to tell from one against the update
+   * @param counted outcome for the metric, default: that of the answer. `failed`: the builder gave no verdict
    */
   publish(endpoint: Endpoint, submission: Origin, answer: Answer, counted?: 'failed'): void {
     const notice: AnswerNotice = { submissionId: submission.id, endpointId: endpoint.id, answer };

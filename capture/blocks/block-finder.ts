@@ -15,9 +15,8 @@ const TIMEOUT_MS = 2_000;
 /**
  * Makes a function that finds the block of a time on one chain. A search starts from the newest block, or from the one
  * that an earlier search found, whichever is nearer: a window that slides by seconds costs a handful of reads, and none
- * of blocks that nodes no longer have. When the chain cannot be read, or a search times
- * out, the block is estimated from the chain's block time. A slow search continues in the background and makes the next
- * one short.
+ * of blocks that nodes no longer have. When the chain cannot be read, or a search times out, the block is estimated
+ * from the chain's block time. A slow search continues in the background and makes the next one short.
  */
 export function createBlockFinder(
   rpc: ChainRpc,

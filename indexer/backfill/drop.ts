@@ -1,7 +1,8 @@
 import { and, eq, gt, isNull } from 'drizzle-orm';
-import pg from 'pg';
+import type pg from 'pg';
 import { AppError } from '../../config/app-error.ts';
 import { ConfigError } from '../../config/config-error.ts';
+import { isLockBusy } from '../../db/failure.ts';
 import { allowLongStatements } from '../../db/long-statements.ts';
 import { queriesOn } from '../../db/query-builder.ts';
 import { backfills } from '../../db/schema/operator.ts';
@@ -14,8 +15,6 @@ import { SchemaTakenError, tryLockSchema } from '../publication/schema-lock.ts';
 const DROP_LIMIT_MS = 3_600_000;
 /** Longest wait for a table: capture, which reads all indexes, waits behind this. A backup reads for hours. */
 const LOCK_TIMEOUT_MS = 2_000;
-/** SQLSTATE: lock not available. */
-const BUSY_CODE = '55P03';
 
 /** A session reads the index. */
 class IndexReadError extends AppError {
@@ -38,7 +37,7 @@ export async function dropSchema(database: pg.Pool, schema: string): Promise<voi
     const long = await allowLongStatements(client, DROP_LIMIT_MS);
     await long.query(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`);
     await long.query(`DROP SCHEMA IF EXISTS "${schema}" CASCADE`).catch((cause: unknown) => {
-      if (!(cause instanceof pg.DatabaseError && cause.code === BUSY_CODE)) throw cause;
+      if (!isLockBusy(cause)) throw cause;
       throw new IndexReadError(`a backup or a long query reads "${schema}": try again when it ends`, { cause });
     });
     const isUnfinished = and(eq(backfills.schema, schema), isNull(backfills.servedAt));

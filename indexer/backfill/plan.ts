@@ -59,7 +59,7 @@ export async function planBackfill(
   const names = schemas.map(({ name }) => name);
   const replaces = schemas.find(({ served }) => served)?.name ?? null;
   const found = await findUnfinished(database, chosen);
-  // A way back that an operator began: the index may be of other code, and what a repair is for is in another one.
+  // An operator began to turn back to an earlier index. It may be of other code, and it is not the one to repair.
   const isWayBack = found !== null && fromBlocks !== undefined && (await wasReplaced(database, found.schema));
   const unfinished = isWayBack ? null : found;
   const schema = chosen ?? unfinished?.schema ?? nextSchemaName(replaces, names);

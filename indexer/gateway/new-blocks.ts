@@ -64,8 +64,8 @@ export class NewBlocks {
   }
 
   /**
-   * A call at the newest state of a node, as one at the newest head: a node that lags would show nothing of a contract
-   * that is new, which would stay in the index. Of a block that it lacks it refuses, so that another one answers.
+   * Makes a call at `latest` one at the head that was sent last. A node that lags would answer as if a new contract had
+   * no code, which would stay in the index. It refuses a call at a block that it lacks, and the next node is asked.
    */
   atNewestHead(question: NodeQuestion): NodeQuestion {
     const [call, block] = question.params;

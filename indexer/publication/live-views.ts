@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { AppError } from '../../config/app-error.ts';
+import { isLockBusy } from '../../db/failure.ts';
 import { announceIndex } from '../../db/first-index.ts';
 import { forgetFirstSyncs } from '../../db/first-sync.ts';
 import { inTransaction, type Queryable } from '../../db/transaction.ts';
@@ -18,8 +19,6 @@ export const LIVE_SCHEMA = 'live';
 const lockTimeoutMs = (attempt: number) => (attempt % 5 === 4 ? 300 : 15);
 const PAUSE_MS = 15;
 const DEFAULT_LIMIT_MS = 60_000;
-/** SQLSTATE: lock not available, deadlock detected. */
-const BUSY_CODES = ['55P03', '40P01'];
 /** SQLSTATE class of names that do not exist, or are of another type. */
 const WRONG_NAME_CLASS = '42';
 
@@ -59,14 +58,11 @@ export async function serveSchema(
       await alongside(client);
     });
   const pauseMs = () => PAUSE_MS * (0.5 + Math.random());
-  await retryFor(serve, { limitMs, pauseMs, isPassing: areBusy }).catch((cause: unknown) => {
-    if (!areBusy(cause)) throw cause;
+  await retryFor(serve, { limitMs, pauseMs, isPassing: isLockBusy }).catch((cause: unknown) => {
+    if (!isLockBusy(cause)) throw cause;
     throw new ViewsBusyError(`readers kept the views of "${LIVE_SCHEMA}" busy for ${limitMs / 1_000} s`, { cause });
   });
 }
-
-/** Whether readers held a view. */
-const areBusy = (error: unknown): boolean => error instanceof pg.DatabaseError && BUSY_CODES.includes(error.code ?? '');
 
 /** Makes the views again, in few round trips: readers wait from the first dropped view to the commit. */
 async function replaceViews(client: Queryable, schema: string, waitMs: number): Promise<void> {

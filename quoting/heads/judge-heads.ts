@@ -86,7 +86,7 @@ export function takeNext<H extends Headed>(step: Step<H>, at: number): Step<H> {
   const { next, seen } = state;
   if (!next || at < takeAt(state, now, pace)) return step;
   if (at >= next.dueAt + GRACE_MS) {
-    // What one that is no higher was to replace is not replaced.
+    // A head that is not higher was seen to replace blocks of the current one. It is left out: they are not replaced.
     const isHigher = next.head.block.number > state.taken.top;
     return { ...step, state: { ...state, next: undefined, seen: isHigher ? seen : state.taken } };
   }

@@ -144,7 +144,10 @@ function answered(state: ReadersState, { state: name, answer, askedAt }: Readers
   return answer === 'taken' ? { ...next, lastReader: 'own' as const } : next;
 }
 
-/** The blocks before the last one that this process still holds, but for parts, which nobody awaits for long. */
+/**
+ * The blocks that this process took and still holds, without the last one. Parts are left out: processes wait for them
+ * for a fraction of a second only.
+ */
 export function heldBefore({ claims, current }: ReadersState, now: number): BlockHeader[] {
   return [...claims].flatMap(([state, claim]) => {
     const isAwaited = state !== current && !claim.block.pending?.part;

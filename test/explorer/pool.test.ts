@@ -186,7 +186,7 @@ describe('a pool', () => {
     await expect.poll(() => prices.getAttribute('class'), { timeout: TIMEOUT_MS }).toBe('prices price fresh');
     world.node.misbehave({ kind: 'down' });
     await page.getByText('Trying again').waitFor();
-    // At once: a quote that is withdrawn is none to trade on.
+    // Before the price is old: nobody can trade on a quote that is withdrawn.
     await page.locator('form.trade').getByText('too old to trade on').waitFor();
     expect(await page.locator('form.trade dd').allTextContents()).toEqual(['–', '–', '–']);
     await pass(35_000);
