@@ -43,7 +43,9 @@ function isWanted<H extends Headed>(state: HeadState<H>, { head: { block }, isRo
   const last = lastHead(state)?.block;
   // The state may have gone back to the last head, which can be on another branch than the blocks that were seen.
   const isOther = block.number === last?.number && block.hash !== last.hash;
-  const replaces = (isOther || state.seen.hasOther(block)) && !state.seen.hasReplaced(block);
+  // Timestamps never go back along a branch, so that a later one on top of fewer blocks is of another.
+  const isLater = last !== undefined && block.number <= last.number && block.timestamp > last.timestamp;
+  const replaces = (isOther || isLater || state.seen.hasOther(block)) && !state.seen.hasReplaced(block);
   return isRolledBack || !last || block.number > last.number || replaces;
 }
 

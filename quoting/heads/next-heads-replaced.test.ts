@@ -31,6 +31,20 @@ test('a reorganisation that came while nobody asked is followed by who asks late
   expect(numberAt(60_000)).toBe(9);
 });
 
+test('a lower head is of another branch if it is later than the last one, even below all known blocks', () => {
+  const { chain, tracked, numberAt, names } = chainOf(1_000);
+  chain.heads = [head(10)];
+  numberAt(0);
+  chain.ms = 2_000;
+  const { block } = head(8, 'b');
+  // That may be one of a node that lags.
+  tracked.push({ block: { ...block, timestamp: 10n } });
+  expect(numberAt(2_000)).toBe(10);
+  tracked.push({ block: { ...block, timestamp: 11n } });
+  expect(numberAt(2_000)).toBe(8);
+  expect(names).toEqual(['a10', 'b8 from 9']);
+});
+
 test('another hash at the same height is followed too', () => {
   const { chain, tracked, numberAt } = chainOf(1_000);
   numberAt(0);

@@ -56,9 +56,9 @@ const MAX_REFUSED = 4;
  * 1. A head is used for at most one block time and a second after a poll or a push reported it.
  * 2. Heads are taken at least `minRefreshMs` apart, counted from the start of the poll or from the push, unless nodes
  *    refused to read at the last one, or another process took one as high.
- * 3. A head that was read at never gives way to an older block unless the chain went back, which shows as another hash
- *    at a known height, one that was not replaced there before. One that nodes refuse before they gave anything of it
- *    does, until they give it.
+ * 3. A head that was read at never gives way to a lower block unless the chain went back, which shows as another hash
+ *    at a known height, or as a later timestamp, of a block that was not replaced before. One that nodes refuse before
+ *    they gave anything of it does, until they give it.
  * 4. A head is taken once parent hashes show what it replaces.
  * 5. One poll is in flight at most. While nobody asks or watches, none starts.
  * 6. A height that another process took is awaited at most `FOLLOW_MS`, and changes no head: the nodes of this process
