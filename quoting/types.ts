@@ -64,7 +64,7 @@ export type PriceSnapshot = Snapshot & {
   readonly hasLivePrice: boolean;
   /** Hashes of the pool's answers, see `stateIn`. Snapshots with the same ones differ only in block and time. */
   readonly fingerprint: string;
-  /** After a part, what the pool's stop loss answered there: see `stopLossCalls`. */
+  /** In a block that is being built, what the pool's stop loss answered there: see `stopLossCalls`. */
   readonly stopLoss?: readonly CallResult[] | undefined;
   /** After a part, the state of its velocity guards: the same object while nothing changed that its sides depend on. */
   readonly velocity?: readonly CallResult[] | undefined;

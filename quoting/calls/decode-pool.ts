@@ -32,9 +32,9 @@ export interface PoolAnswers {
   readonly transfers?: TransferAnswers | undefined;
   /** In a block that is being built, the answer to {@link quoteCall} without the overrides of sources. */
   readonly committedQuote?: CallResult | undefined;
-  /** Results of {@link stopLossCalls}; read with prices only after a part. */
+  /** Results of {@link stopLossCalls}; read with prices only in a block that is being built. */
   readonly stopLoss?: readonly CallResult[] | undefined;
-  /** Results of {@link velocityCalls}, also read after a part only. */
+  /** Results of {@link velocityCalls}; read after a part only. */
   readonly velocity?: readonly CallResult[] | undefined;
   /** Swaps that were simulated with the prices. */
   readonly simulated?: readonly SimulatedSwap[] | undefined;

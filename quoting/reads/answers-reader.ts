@@ -173,8 +173,9 @@ export class AnswersReader {
   }
 
   /**
-   * Reads all storage of a call before its quotes, since a provider can burn the gas. After a part it also reads the
-   * state of guards: the next part may come before a further call.
+   * Reads all storage of a call before its quotes, since a provider can burn the gas. In a block that is being built it
+   * also reads what depth takes of stop losses, which spares a call for each change there; after a part all state of
+   * guards, since the next part may come before a further call.
    */
   async #readStorageAndQuotes(
     context: ReadContext,
@@ -183,19 +184,19 @@ export class AnswersReader {
   ): Promise<PoolAnswers[]> {
     const { target, onFees } = this.#deps;
     const { block } = context;
+    const { pending } = block;
     // There, nodes that refuse them are asked again: live prices are suspended meanwhile, more briefly.
     const needs = needsOverrides(context) ? undefined : 'quotes';
     const stubbed = { ...context, code: poolStubs(pools), needs } as const;
-    const isPart = block.pending?.part !== undefined;
     const guards = pools.map((pool) => ({
-      stopLoss: isPart ? stopLossCalls(pool) : [],
-      velocity: isPart ? velocityCalls(pool) : undefined,
+      stopLoss: pending ? stopLossCalls(pool) : [],
+      velocity: pending?.part ? velocityCalls(pool) : undefined,
     }));
     const groups = pools.map((pool, index) => {
       const { stopLoss = [], velocity = [] } = guards[index] ?? {};
       return [...(withStorage ? [storageCall(pool)] : []), ...stopLoss, ...velocity, quoteCall(pool)];
     });
-    const showFees = block.pending ? undefined : onFees;
+    const showFees = pending ? undefined : onFees;
     const results = await multicall(target, stubbed, [...groups, showFees ? feeCalls(target.multicall3) : []]);
     const feesWei = readFees(results.pop() ?? []);
     if (feesWei !== undefined) showFees?.(block, feesWei);

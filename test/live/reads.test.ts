@@ -79,12 +79,13 @@ test.each([
     const before = held();
     await updateFollowed(price + 1n);
     await vi.waitFor(() => expect(held().some((bid) => before.includes(bid))).toBe(false), WAIT);
-    /** @returns how many calls the change of the other feed costs */
-    const callsOfChange = async (change: bigint) => {
+    const callsOfUpdate = async (pool: LivePool, at: bigint) => {
       const sent = callsOf('eth_call');
-      await untilRead(await market.update(other, priceAround(180n + change)));
+      await untilRead(await market.update(pool, priceAround(at)));
       return callsOf('eth_call') - sent;
     };
+    /** @returns how many calls the change of the other feed costs */
+    const callsOfChange = (change: bigint) => callsOfUpdate(other, 180n + change);
     // A list may still be on its way: until it is there a change costs calls.
     let changes = 0n;
     while ((await callsOfChange(changes)) > 0) changes += 1n;
@@ -94,10 +95,11 @@ test.each([
     expect(client.areLive()).toBe(true);
     expect(client.messages.slice(messages).filter(({ event }) => event === 'stale')).toEqual([]);
 
-    // A change of one of the pools is read, and shows what a request shows.
-    await market.update(followed[0] as LivePool, priceAround(195n));
-    await vi.waitFor(() => expect(callsOf('eth_call')).toBeGreaterThan(calls), WAIT);
-    const [{ address }] = followed as [LivePool];
+    // A change of one of the pools is read, and shows what a request shows. With a stop loss it takes three calls: for
+    // states and the quote, for the price, for simulated swaps.
+    const [guarded] = followed as [LivePool];
+    expect(await callsOfUpdate(guarded, 195n)).toBe(3);
+    const { address } = guarded;
     const asked = (await (await fetch(`${api.base}/${address}/bid_ask`)).json()) as LiveQuote;
     await vi.waitFor(() => expect(held()).toContain(asked.bidAdj), WAIT);
     expect(before).not.toContain(asked.bidAdj);

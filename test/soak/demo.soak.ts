@@ -258,7 +258,7 @@ async function expectNothingStale(output: string): Promise<void> {
   const shares = await Promise.all(
     [key, undefined].map((each) => staleShare(base, pools, { ms: FOLLOWED_MS, key: each })),
   );
-  expect(shares.map(({ share }) => share)).toEqual([0, 0]);
+  expect(shares.map(({ times }) => times)).toEqual([[], []]);
   // With live prices for about nine tenths of the time.
   for (const { readings } of shares) expect(readings).toBeGreaterThan(FOLLOWED_MS / 1_000);
 }
