@@ -15,6 +15,8 @@ export interface FrameShape {
   readonly venue: Address | null;
   /** Most levels of a pair; absent: all. */
   readonly levels?: number | undefined;
+  /** A snapshot with the same levels, which may be written already. Absent: the snapshot itself. */
+  readonly alike?: ((snapshot: DepthSnapshot) => DepthSnapshot) | undefined;
   /** What else is known of a pool; absent: nothing. */
   readonly extrasOf?: ((snapshot: DepthSnapshot) => PoolExtras) | undefined;
   /**
@@ -48,7 +50,7 @@ export interface EncodedFrame {
  * @param head its first fields
  */
 export async function encodeFrame(
-  { format, venue, levels: most, omitted, extrasOf }: FrameShape,
+  { format, venue, levels: most, omitted, alike, extrasOf }: FrameShape,
   head: string,
   snapshots: readonly DepthSnapshot[],
 ): Promise<EncodedFrame> {
@@ -56,7 +58,8 @@ export async function encodeFrame(
   let [levels, bytes, unfit] = [0, head.length, 0];
   await forEachYielding(snapshots, (snapshot) => {
     if (snapshot.status !== 'healthy') return;
-    const { pairs, count } = most === undefined ? allPairs[format](snapshot) : writePairs(snapshot, format, most);
+    const written = alike?.(snapshot) ?? snapshot;
+    const { pairs, count } = most === undefined ? allPairs[format](written) : writePairs(written, format, most);
     if (count === 0) return;
     const { gas, shares } = extrasOf?.(snapshot) ?? NO_EXTRAS;
     const json = pairs

@@ -98,9 +98,9 @@ export class LevelsSource implements FrameSource {
   async #write({ block, snapshots, unread }: FrameEffect<DepthSnapshot>): Promise<Made> {
     const { chain, latest, shares, now, stamp, query } = this.#deps;
     const { format, venue, levels, isPublic } = query;
-    const shape = { format, venue, levels, now, stamp, shares, omitted: isPublic && unread };
-    const written = snapshots.map((snapshot) => firstAlike(latest.depths, snapshot));
-    const json = await writeLevels(chain, shape, block, written);
+    const alike = (snapshot: DepthSnapshot) => firstAlike(latest.depths, snapshot);
+    const shape = { format, venue, levels, now, stamp, shares, alike, omitted: isPublic && unread };
+    const json = await writeLevels(chain, shape, block, snapshots);
     return json === null ? 'late' : { frame: Buffer.from(json), block };
   }
 }

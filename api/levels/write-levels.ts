@@ -57,7 +57,8 @@ export async function writeLevels(
   if (isOfEarlier(block, target)) return null;
   const head = frameHead(shape.format, chain.chainId, target, madeAt);
   const extrasOf = (snapshot: DepthSnapshot): PoolExtras => ({
-    gas: chain.swapGas.of(snapshot, block),
+    // A pool that is shown as it is in a committed block may be another in this one.
+    gas: chain.swapGas.of(snapshot, snapshot.block.pending ? block : snapshot.block),
     shares: shares.of(snapshot.pool.address),
   });
   const { json, ...size } = await encodeFrame({ ...shape, extrasOf }, `${head},${parentField(block)}`, snapshots);
