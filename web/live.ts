@@ -1,8 +1,12 @@
+import { ResponseError } from 'pool-trading-data-client/rest';
 import { type Stale, stream } from 'pool-trading-data-client/stream';
 import type { Quote } from './api.ts';
 import { bridgeBlocks } from './bridge-blocks.ts';
 import { FollowedChain, type LiveQuote, type Show } from './followed-chain.ts';
+import { startPolling } from './start-polling.ts';
 
+/** Also the pause before a page that was hidden only briefly follows again. */
+const AGAIN_MS = 4_000;
 const chains = new Map<number, FollowedChain>();
 
 /** Follows a pool's prices until stopped. All followers of a pool share one signal, pools of a chain a stream. */
@@ -21,11 +25,14 @@ export function followDepth(chainId: number, pool: string, onChange: (live: Live
   });
 }
 
-/** Follows pools, but not while the page is hidden. @returns stops it */
+/** Follows pools, but not while the page is hidden. A rejected stream is tried again, ever later. @returns stops it */
 function follow(chainId: number, pools: readonly string[], depth: boolean, onQuote: Show): () => void {
-  let stop = new AbortController();
-  const begin = async () => {
+  return startPolling(async (stopped) => {
+    const stop = new AbortController();
     const { signal } = stop;
+    const end = () => stop.abort();
+    document.addEventListener('visibilitychange', end, { signal });
+    stopped.addEventListener('abort', end, { signal });
     const show = bridgeBlocks(onQuote, signal);
     try {
       for await (const { quotes, stale } of stream({ url: location.origin, chainId, pools, depth, signal })) {
@@ -33,20 +40,14 @@ function follow(chainId: number, pools: readonly string[], depth: boolean, onQuo
         for (const [pool, reason] of stale) show(pool, { quote: null, failure: inWords(reason) });
       }
     } catch (error) {
-      for (const pool of pools) show(pool, { quote: null, failure: String(error) });
+      const status = error instanceof ResponseError ? error.status : null;
+      const failure = inWords({ status, error: error instanceof Error ? error.message : String(error) });
+      for (const pool of pools) show(pool, { quote: null, failure });
+      throw error;
+    } finally {
+      end();
     }
-  };
-  const restart = () => {
-    stop.abort();
-    stop = new AbortController();
-    if (!document.hidden) void begin();
-  };
-  document.addEventListener('visibilitychange', restart);
-  restart();
-  return () => {
-    document.removeEventListener('visibilitychange', restart);
-    stop.abort();
-  };
+  }, AGAIN_MS);
 }
 
 const inWords = ({ status, error }: Stale): string =>

@@ -208,4 +208,23 @@ describe('a pool', () => {
     await expect.poll(failures, { timeout: TIMEOUT_MS }).toBe(0);
     await close(/Failed to load resource|WebSocket connection/);
   });
+
+  test('has prices again after a moment in which the service rejects their stream', async () => {
+    const page = await emptyPage();
+    let isRejected = true;
+    await page.routeWebSocket(/\/ws$/, (socket) => {
+      if (isRejected) void socket.close();
+      else socket.connectToServer();
+    });
+    await page.route(/\/stream\?/, (route) =>
+      isRejected ? route.fulfill({ status: 404, json: { error: 'Unknown chain' } }) : route.fallback(),
+    );
+    await page.goto(pathOf(world.pools[1]));
+    await page.getByText('Unknown chain').waitFor();
+    await world.mine();
+    isRejected = false;
+    await figure(page, 'bid').getByText(/3,/).waitFor();
+    expect(await page.getByText('Trying again').count()).toBe(0);
+    await close(/Failed to load resource.*404/);
+  });
 });
