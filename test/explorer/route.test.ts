@@ -80,9 +80,18 @@ describe('a route', () => {
     await expect.poll(() => page.locator('.hops > li').count(), { timeout: TIMEOUT_MS }).toBe(2);
     const line = await page.locator('.curl code').textContent();
     expect(line).toContain(`"amountIn":"30000000000000000000"`);
+    // Above what is taken the last tolerance stays in use, and the field says that it is not its own.
+    const slippage = page.getByLabel('Slippage');
+    const used = () => new URL(page.url()).searchParams.get('slippage');
+    await slippage.fill('50');
+    await expect.poll(used, { timeout: TIMEOUT_MS }).toBe('50');
+    await slippage.fill('60');
+    await page.getByText('Slippage: 0 to 50 %').waitFor();
+    await slippage.and(page.locator('[aria-invalid=true]')).waitFor();
     await page.getByRole('combobox', { name: 'Fixed' }).selectOption('exact_out');
     await page.getByLabel('Amount').fill('1000');
     await page.getByText('At most').waitFor();
+    expect(used()).toBe('50');
     await page.getByLabel('Amount').fill('99000000');
     await page.getByText('No path is deep enough').waitFor();
     await close(/Failed to load resource.*422/);

@@ -3,7 +3,7 @@ import { readDecimal } from '../decimal-text.ts';
 import { go, here } from '../location.ts';
 import type { Token } from '../parts/token.tsx';
 import { textOf, useTypedDecimal } from '../typed.ts';
-import { hrefOf, type RouteView, viewOf } from './route-order.ts';
+import { hrefOf, MAX_SLIPPAGE_BPS, type RouteView, slippageBpsOf, viewOf } from './route-order.ts';
 
 type Props = { readonly view: RouteView; readonly tokens: readonly Token[] };
 
@@ -13,9 +13,11 @@ export function RouteForm({ view, tokens }: Props) {
     go(hrefOf({ ...viewOf(here.peek().searchParams), chain: view.chain, ...part }), true);
   const [amount, typeAmount] = useTypedDecimal(view.amount, (typed) => change({ amount: typed }));
   const [slippage, typeSlippage] = useTypedDecimal(String(view.slippageBps / 100), (typed) => {
-    // What is no number changes nothing: the field says so.
-    if (typed !== '') change({ slippageBps: Math.round(Number(typed) * 100) });
+    const slippageBps = slippageBpsOf(typed);
+    // What is no tolerance changes nothing: the field says so.
+    if (slippageBps !== null) change({ slippageBps });
   });
+  const isTolerance = slippageBpsOf(readDecimal(slippage)) !== null;
   return (
     <form class="filters" aria-label="Trade" onSubmit={(event) => event.preventDefault()}>
       <label>
@@ -57,14 +59,8 @@ export function RouteForm({ view, tokens }: Props) {
         <input inputMode="decimal" autocomplete="off" value={amount} onInput={typeAmount} />
       </label>
       <label>
-        Slippage, %
-        <input
-          class="short"
-          inputMode="decimal"
-          aria-invalid={readDecimal(slippage) === null}
-          value={slippage}
-          onInput={typeSlippage}
-        />
+        {isTolerance ? 'Slippage, %' : `Slippage: 0 to ${MAX_SLIPPAGE_BPS / 100} %`}
+        <input class="short" inputMode="decimal" aria-invalid={!isTolerance} value={slippage} onInput={typeSlippage} />
       </label>
     </form>
   );

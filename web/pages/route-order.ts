@@ -15,19 +15,23 @@ export type RouteView = {
 };
 
 export const DEFAULT_SLIPPAGE_BPS = 50;
-const MAX_SLIPPAGE_BPS = 5_000;
+export const MAX_SLIPPAGE_BPS = 5_000;
+
+/** Reads a tolerance in percent. @returns basis points; null above {@link MAX_SLIPPAGE_BPS} and for no number */
+export function slippageBpsOf(percent: string | null): number | null {
+  const bps = percent === null || percent === '' ? Number.NaN : Math.round(Number(percent) * 100);
+  return bps >= 0 && bps <= MAX_SLIPPAGE_BPS ? bps : null;
+}
 
 export function viewOf(params: URLSearchParams): RouteView {
   const chain = params.get('chain') ?? '';
-  const slippage = Math.round(Number(params.get('slippage') ?? '') * 100);
   return {
     chain: /^\d+$/.test(chain) ? Number(chain) : null,
     tokenIn: (params.get('in') ?? '').toLowerCase(),
     tokenOut: (params.get('out') ?? '').toLowerCase(),
     tradeType: params.get('type') === 'exact_out' ? 'exact_out' : 'exact_in',
     amount: params.get('amount') ?? '',
-    slippageBps:
-      params.has('slippage') && slippage >= 0 && slippage <= MAX_SLIPPAGE_BPS ? slippage : DEFAULT_SLIPPAGE_BPS,
+    slippageBps: slippageBpsOf(params.get('slippage')) ?? DEFAULT_SLIPPAGE_BPS,
   };
 }
 
