@@ -92,6 +92,15 @@ describe('errors', () => {
     await expect(client().listChains()).rejects.toMatchObject({ message: 'Failed to parse' });
   });
 
+  test('of proxies have no page as their message', async () => {
+    const headers = { 'Content-Type': 'text/html; charset=utf-8', 'Retry-After': '60' };
+    answers = [{ status: 503, body: '<html><h1>503 Service Unavailable</h1></html>', headers }];
+    await expect(client().getBidAsk(QUOTE)).rejects.toMatchObject({
+      message: 'The service returned status 503',
+      retryAfterMs: 60_000,
+    });
+  });
+
   test('of connections and of malformed responses are no responses', async () => {
     answers = [{ status: 200, body: '<html>' }];
     await expect(client().listChains()).rejects.toMatchObject({

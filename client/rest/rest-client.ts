@@ -113,7 +113,7 @@ async function send(
     const response = await (custom ?? fetch)(whole);
     const text = await response.text();
     if (response.ok) return response.status === NO_CONTENT ? undefined : parseJson(text);
-    throw responseError(response, errorBody(text));
+    throw responseError(response, errorBody(response, text));
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     if (error instanceof ApiClientError) throw error;
@@ -121,8 +121,12 @@ async function send(
   }
 }
 
-/** Parses the body of an error. It is JSON, or a text when the service could not parse the query. */
-function errorBody(text: string): unknown {
+/**
+ * Parses the body of an error. It is JSON, or a text when the service could not parse the query. A page is of a proxy,
+ * and no message.
+ */
+function errorBody({ headers }: Response, text: string): unknown {
+  if (headers.get('Content-Type')?.includes('html')) return null;
   try {
     return parseJson(text);
   } catch {
