@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, expectTypeOf, onTestFinished, test, vi } from 'vitest';
 import { passUntil, stopTime } from '../../test/harness/stopped-time.ts';
 import { createRestClient, type RestClientOptions } from '../rest.ts';
 import { responseError } from './errors.ts';
@@ -52,7 +52,9 @@ test('a batch of JSON-RPC calls is a list, and notifications alone get nothing',
   const call = { jsonrpc: '2.0', method: 'pamm_status' } as const;
   const batch = Object.assign([{ ...call, id: 1 }, call], { chainId: 1 });
   expect(await client().callTakers(batch)).toEqual([]);
-  expect(await client().callTakers({ chainId: 1, ...call })).toBeUndefined();
+  const nothing = await client().callTakers({ chainId: 1, ...call });
+  expectTypeOf(nothing).extract<undefined>().toBeUndefined();
+  expect(nothing).toBeUndefined();
   const sent = requests.map(({ url: path, body = '' }) => [path, JSON.parse(body)]);
   expect(sent).toEqual([
     ['/rpc/1', [{ ...call, id: 1 }, call]],

@@ -31,8 +31,13 @@ type CamelCase<Values> = [NonNullable<Values>] extends [never]
  */
 export type RequestOf<Id extends OperationId> = Parameters<Id, 'path'> & Parameters<Id, 'query'> & Body<Id>;
 
-/** What an operation returns. Integers of 64 bits are a bigint above 2^53 - 1. */
-export type ResponseOf<Id extends OperationId> = operations[Id]['responses'][200]['content']['application/json'];
+/**
+ * What an operation returns; undefined for notifications alone, of `callTakers`. Integers of 64 bits are a bigint above
+ * 2^53 - 1.
+ */
+export type ResponseOf<Id extends OperationId> =
+  | operations[Id]['responses'][200]['content']['application/json']
+  | (Id extends 'callTakers' ? undefined : never);
 
 export interface CallOptions {
   /** Ends the call, which then throws the signal's reason. */
