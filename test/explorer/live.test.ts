@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { Page, WebSocketRoute } from 'playwright-core';
 import { expect, test, vi } from 'vitest';
 import { startedWorld } from '../harness/open-world.ts';
 import { updateAll } from '../live/live-world.ts';
@@ -95,4 +95,28 @@ test('the list marks pools with live prices, which stay while a block ends', asy
   expect(await row.locator('.live').count()).toBe(1);
   expect(errors).toEqual([]);
   await close();
+});
+
+test('a price that the service has withdrawn is not live', async () => {
+  const { world, pool, url } = live;
+  for (const path of [`/pool/${CHAIN_A}/${pool.address}`, '/']) {
+    const { page, close } = await visit(chromium.browser, url);
+    page.setDefaultTimeout(TIMEOUT_MS);
+    const sockets: WebSocketRoute[] = [];
+    await page.routeWebSocket(/\/ws$/, (socket) => {
+      sockets.push(socket);
+      socket.connectToServer();
+    });
+    await updateAll(world.market, () => 200n);
+    await page.goto(path);
+    await dot(page).waitFor({ state: 'attached' });
+    await page.routeWebSocket(/\/ws$/, (socket) => void socket.close());
+    await page.route(/\/(stream\?|batch$)/, (route) => route.abort());
+    for (const socket of sockets) await socket.close();
+    await expect.poll(() => dot(page).count(), { timeout: TIMEOUT_MS }).toBe(0);
+    expect(await figure(page, 'live').count()).toBe(0);
+    // The last price stays.
+    await page.locator('.price').getByText(/1\.99/).waitFor();
+    await close();
+  }
 });

@@ -32,7 +32,7 @@ export function PoolRow({ pool, trend }: { readonly pool: Pool; readonly trend: 
           <bdi>{pool.chain}</bdi>
           <TierChip tier={tierQualification} />
           <StatusChip status={quote?.priceProviderStatus ?? pool.priceProviderStatus} />
-          <LiveDot quote={quote} />
+          <LiveDot quote={failure === null ? quote : null} />
           <Reasons codes={reasonCodes} />
         </span>
       </th>

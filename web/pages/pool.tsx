@@ -46,6 +46,8 @@ type ShownProps = { readonly pool: Pool; readonly chainId: number; readonly fail
 
 function Shown({ pool, chainId, failure }: ShownProps) {
   const live = useDepth(chainId, pool.poolAddress);
+  // What the service has withdrawn is of no block that is being built.
+  const current = live.failure === null ? live.quote : null;
   const tokens = tokensOf(pool);
   const path = `/public/v1/evm/${chainId}/${pool.poolAddress}/bid_ask`;
   const generatedAt = pool.analytics24h?.generatedAtTs ?? null;
@@ -59,7 +61,7 @@ function Shown({ pool, chainId, failure }: ShownProps) {
           <bdi>{pool.chain}</bdi>
           <TierChip tier={pool.classificationSummary.tierQualification} />
           <StatusChip status={live.quote?.priceProviderStatus ?? pool.priceProviderStatus} />
-          <LiveDot quote={live.quote} />
+          <LiveDot quote={current} />
         </span>
       </div>
       <Reasons codes={pool.classificationSummary.reasonCodes} />
@@ -71,7 +73,7 @@ function Shown({ pool, chainId, failure }: ShownProps) {
         </section>
         <div class="aside">
           <Prices quote={live.quote} />
-          <LivePrice quote={live.quote} chainId={chainId} pool={pool.poolAddress} />
+          <LivePrice quote={current} chainId={chainId} pool={pool.poolAddress} />
           <Section id="trade" title="Trade here">
             <TradeBox chainId={chainId} quote={live.quote} isWithdrawn={live.failure !== null} tokens={tokens} />
           </Section>
