@@ -68,7 +68,11 @@ describe('a route', () => {
     const line = await page.evaluate<string>('navigator.clipboard.readText()');
     expect(line).toContain(`"amountIn":"${order.amountIn}"`);
     expect(await findings(page)).toEqual([]);
-    await close();
+    // The plan goes on, and is not compared with quotes of another time.
+    await page.route(/\/batch$/, (route) => route.fulfill({ status: 400, json: { error: 'Wrong' } }));
+    await expect.poll(() => singles.count(), { timeout: TIMEOUT_MS }).toBe(0);
+    expect(await routes.count()).toBe(2);
+    await close(/Failed to load resource.*400/);
   });
 
   test('has a plan in words, a worst case, errors in words, and a line that works', async () => {

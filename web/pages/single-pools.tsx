@@ -25,9 +25,10 @@ export function SinglePools({ plan, chainId, tokens, pools }: Props) {
   const direct = pools.filter(({ token0, token1 }) => [token0, token1].sort().join() === pair).slice(0, SHOWN);
   const addresses = direct.map(({ poolAddress }) => poolAddress);
   const load = () => client.getBidAskBatch({ chainId, pools: addresses, depth: true });
-  const { data } = usePolled(addresses.length === 0 ? null : `${chainId}:${addresses}`, load, EVERY_MS);
+  const { data, failure } = usePolled(addresses.length === 0 ? null : `${chainId}:${addresses}`, load, EVERY_MS);
   const [tokenIn, tokenOut] = [tokens.get(plan.tokenIn), tokens.get(plan.tokenOut)];
-  if (!data || !tokenIn || !tokenOut) return null;
+  // Quotes from before a failure have no age here, and are not of the plan beside them.
+  if (!data || failure || !tokenIn || !tokenOut) return null;
   const given = BigInt(isExactIn ? plan.amountIn : plan.amountOut);
   return (
     <Scroll label="Single pools">
