@@ -79,12 +79,14 @@ const CLASSES: Readonly<Record<number, typeof ResponseError>> = {
   429: RateLimitError,
 };
 
-/** Makes the error of a response. @param body of the response: JSON with `error` and perhaps `code`, or a text */
+/**
+ * Makes the error of a response.
+ *
+ * @param body of the response: JSON with `error` and perhaps `code`, that of JSON-RPC with `error.message`, or a text
+ */
 export function responseError({ status, headers }: Response, body: unknown): ResponseError {
-  const { error, code } = (typeof body === 'object' && body !== null ? body : { error: body }) as Record<
-    string,
-    unknown
-  >;
+  const { error: given, code } = fieldsOf(body) ?? { error: body };
+  const error = fieldsOf(given)?.message ?? given;
   const Class = CLASSES[status] ?? (status >= 500 ? ServiceError : ResponseError);
   return new Class(typeof error === 'string' && error ? error : `The service returned status ${status}`, {
     status,
@@ -93,6 +95,9 @@ export function responseError({ status, headers }: Response, body: unknown): Res
     retryAfterMs: retryAfterMs(headers),
   });
 }
+
+const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> | null =>
+  typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : null;
 
 /** Reads `Retry-After`: seconds, as the service writes it, or a date, as proxies may. */
 function retryAfterMs(headers: Headers): number | null {

@@ -94,6 +94,14 @@ describe('errors', () => {
     await expect(client().listChains()).rejects.toMatchObject({ message: 'Failed to parse' });
   });
 
+  test('have the message of JSON-RPC', async () => {
+    answers = [
+      { status: 404, body: '{"jsonrpc":"2.0","id":null,"error":{"code":-32602,"message":"Unknown chainId: 9"}}' },
+    ];
+    const call = client().callTakers({ chainId: 9, jsonrpc: '2.0', id: 1, method: 'pamm_status' });
+    await expect(call).rejects.toMatchObject({ name: 'NotFoundError', message: 'Unknown chainId: 9', code: null });
+  });
+
   test('of proxies have no page as their message', async () => {
     const headers = { 'Content-Type': 'text/html; charset=utf-8', 'Retry-After': '60' };
     answers = [{ status: 503, body: '<html><h1>503 Service Unavailable</h1></html>', headers }];
