@@ -22,6 +22,7 @@ const POOL = seedAddress(0x1001);
 const OTHERS = Array.from({ length: 40 }, (_, n) => seedAddress(0x2000 + n));
 const PERCENT = seedAddress(0x72);
 const ODD_POOL = seedAddress(0x3001);
+const UNPRICED_POOL = seedAddress(0x3002);
 /** A whole number of days. */
 const START = 1_794_960_000;
 const FINAL_UNTIL = START + 13 * 3_600 + 120;
@@ -81,7 +82,7 @@ beforeAll(async () => {
   app = new Hono();
   app.onError((error, c) => sendError(c, error instanceof ApiError ? error : internalError(error)));
   const chains = new Map(CHAINS_FILE.chains.map((chain) => [chain.chainId, chain]));
-  const directory = fixedDirectory([POOL, ...OTHERS, ODD_POOL].map(tradedPool));
+  const directory = fixedDirectory([POOL, ...OTHERS, ODD_POOL, UNPRICED_POOL].map(tradedPool));
   const deps = { chains, directory, database: pool, wallClock: Date.now };
   mountHandlers(app, [...bindRoutes(historyResource, deps), ...bindRoutes(udfResource, deps)]);
 });
@@ -222,6 +223,23 @@ test('an empty range leads to the newest bar before it, and before the first the
     end = page.s === 'ok' ? end - 2 * HOUR : (page.nextTime ?? 0) + HOUR;
   }
   expect(reached).toEqual(all.map(({ t }) => t));
+});
+
+test('a pool none of whose trades has a price has no earlier bar, so that no client asks for it again and again', async () => {
+  const pool = UNPRICED_POOL;
+  await seedPools(listing.db, [{ pool: { chainId: CHAIN_A, address: pool } }]);
+  const place = {
+    pool,
+    blockNumber: 500,
+    blockTimestamp: START + 70 * HOUR,
+    logIndex: 0,
+    transactionHash: '0x',
+  } as const;
+  await listing.db.insert(swap).values(swapRow({ ...place, zeroForOne: true, amount0Raw: 1n, amount1Raw: 0n }));
+  const unpriced = (query: Record<string, number>) =>
+    historyAt({ symbol: `${CHAIN_A}:${pool}`, resolution: '60', from: 0, ...query });
+  for (const query of [{ from: START + 60 * HOUR }, { from: START + 71 * HOUR }, { countback: 1 }, { countback: 300 }])
+    expect((await unpriced({ ...query, to: START + 72 * HOUR })).body).toEqual({ s: 'no_data' });
 });
 
 test('only what is final may be kept', async () => {

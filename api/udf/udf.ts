@@ -133,7 +133,7 @@ function historyOf(bars: readonly BarRow[], pool: ServedPool, count: number, fro
     .slice(0, count)
     .reverse();
   if (shown.length === 0) {
-    const next = priced[0] ?? bars.at(-1);
+    const next = priced[0] ?? bars[count];
     return next ? { s: 'no_data', nextTime: next.startTs } : { s: 'no_data' };
   }
   const prices = (amounts: (bar: Priced) => TradedAmounts) => shown.map((bar) => priceFloor(amounts(bar), pool));
