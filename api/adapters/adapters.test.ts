@@ -64,6 +64,7 @@ const LOGS: readonly Logged[] = [
   { pool: 'packed', block: 311, log: 0, amounts: [-1n, 1n] },
   { pool: 'packed', block: 311, log: 1, amounts: [-2n * ETHER, -3n * DOLLAR], kind: 'fees' },
   { pool: 'packed', block: 311, log: 2, amounts: [5n, -3n] },
+  { pool: 'packed', block: 315, log: 0, amounts: [0n, -1n], kind: 'fees' },
   ...(['nameless', 'odd', 'unknown', 'delisted', 'differing', 'other'] as const).map((pool, log) => ({
     pool,
     block: 320,
@@ -361,8 +362,11 @@ describe('tokens, pools and blocks', () => {
     const block = async (query: string) => (await get(`dextools/${CHAIN_A}/block?${query}`)).json();
     const of = (number: number) => ({ block: { blockNumber: number, blockTimestamp: timeOf(number) } });
     expect(await block('number=311')).toEqual(of(311));
-    expect(await block(`timestamp=${timeOf(311) + 2}`)).toEqual(of(311));
+    expect(await block(`timestamp=${timeOf(311) + 1}`)).toEqual(of(311));
     expect(await block(`timestamp=${timeOf(HEAD)}`)).toEqual(of(FINAL));
+    // A collection of fees is all that it has.
+    expect(await block(`timestamp=${timeOf(315)}`)).toEqual(of(315));
+    expect(await block('number=315')).toEqual(of(315));
   });
 
   test.each<[number, string]>([

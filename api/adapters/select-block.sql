@@ -5,6 +5,8 @@ FROM (
   UNION ALL
   SELECT block_number, block_timestamp FROM read_model.liquidity_change WHERE chain_id = $1 AND block_number = $2
   UNION ALL
+  SELECT block_number, block_timestamp FROM read_model.fee_collection WHERE chain_id = $1 AND block_number = $2
+  UNION ALL
   SELECT created_block_number, created_timestamp FROM read_model.pool WHERE chain_id = $1 AND created_block_number = $2
 ) known
 WHERE block_number <= $3
