@@ -60,14 +60,19 @@ const MAX_AHEAD_SECS = 300;
 /** The service leaves out coins that it does not know, or has not priced for twelve hours. */
 const Answer = z.object({ coins: z.record(z.string(), z.unknown()) });
 
-/** A price without a time is ignored. So are `symbol` and `decimals`, which we read from the token itself. */
+/** A price without a time is ignored. So is `symbol`, which we read from the token itself. */
 const PricedCoin = z.object({
   price: z.number().nonnegative().finite(),
+  /** Those of the whole token that the price is of, where the service knows them. */
+  decimals: z.unknown().optional(),
   /** Time of the price, Unix seconds: most are minutes old, those of thinly traded tokens sometimes an hour or more. */
   timestamp: z.number().positive(),
   /** From 0 to 1; missing where the price was set by hand. */
   confidence: z.number().nullish(),
 });
+
+/** A price, and the decimals that it is by; null when not known. */
+type LlamaPrice = { readonly price: FiatPrice; readonly decimals: number | null };
 
 /** A token and what the service calls it. */
 type Coin = { readonly token: TokenKey; readonly coin: string };
@@ -91,7 +96,7 @@ class DefiLlamaError extends AppError {
 export function defiLlamaPrices({ baseUrl, chains, limits, now, wallClock }: LlamaOptions): PriceSource {
   const { batchSize, cacheMs, unknownMs, unknownPerCall } = { ...LIMITS, ...limits };
   const slugs = new Map(chains.map(({ chainId, name }) => [chainId, LLAMA_CHAINS.get(chainId) ?? name.toLowerCase()]));
-  const answers = new LRUCache<TokenKey, { readonly price: FiatPrice | null; readonly at: number }>({
+  const answers = new LRUCache<TokenKey, { readonly price: LlamaPrice | null; readonly at: number }>({
     max: MAX_ANSWERS,
   });
   const requestedAt = (token: TokenKey) => answers.peek(token)?.at ?? Number.NEGATIVE_INFINITY;
@@ -118,7 +123,7 @@ export function defiLlamaPrices({ baseUrl, chains, limits, now, wallClock }: Lla
     }
   };
 
-  return async ({ first, others }) => {
+  return async ({ first, others, decimals }) => {
     const unknown = others
       .filter((token) => isDue(token, answers.peek(token)?.price ? cacheMs : unknownMs))
       .sort((a, b) => requestedAt(a) - requestedAt(b) || 0);
@@ -133,8 +138,11 @@ export function defiLlamaPrices({ baseUrl, chains, limits, now, wallClock }: Lla
       if (failure?.retryable) break;
     }
     const known = [...first, ...others].flatMap((token) => {
-      const price = answers.get(token)?.price;
-      return price ? [[token, price] as const] : [];
+      const priced = answers.get(token)?.price;
+      if (!priced) return [];
+      // By other decimals than the index has, amounts would be worth powers of ten too much or too little.
+      const own = decimals?.get(token) ?? priced.decimals;
+      return (priced.decimals ?? own) === own ? [[token, priced.price] as const] : [];
     });
     return { prices: new Map(known), failures };
   };
@@ -145,7 +153,11 @@ function inBatches<T>(items: readonly T[], size: number): T[][] {
 }
 
 /** Fetches prices by coin. A failed request is not retried here: the next run follows within seconds. */
-async function fetchPrices(baseUrl: string, batch: readonly Coin[], wallClock: Clock): Promise<Map<string, FiatPrice>> {
+async function fetchPrices(
+  baseUrl: string,
+  batch: readonly Coin[],
+  wallClock: Clock,
+): Promise<Map<string, LlamaPrice>> {
   const url = `${baseUrl.replace(/\/$/, '')}/prices/current/${batch.map(({ coin }) => coin).join(',')}`;
   const { status, text } = await sendRequest(url, { timeoutMs: TIMEOUT_MS }).catch((cause) => {
     throw new DefiLlamaError('the price service is unavailable, or its response too large', true, cause);
@@ -165,14 +177,15 @@ async function fetchPrices(baseUrl: string, batch: readonly Coin[], wallClock: C
  *
  * @param wallMs now, as Unix milliseconds
  */
-function toPrices({ coins }: z.infer<typeof Answer>, wallMs: number): Map<string, FiatPrice> {
-  const prices = new Map<string, FiatPrice>();
+function toPrices({ coins }: z.infer<typeof Answer>, wallMs: number): Map<string, LlamaPrice> {
+  const prices = new Map<string, LlamaPrice>();
   for (const [name, entry] of Object.entries(coins)) {
     const coin = PricedCoin.safeParse(entry);
     if (!coin.success || (coin.data.confidence ?? 1) < MIN_CONFIDENCE) continue;
-    const { price, timestamp } = coin.data;
+    const { price: usd, timestamp, decimals } = coin.data;
     if (timestamp > wallMs / 1000 + MAX_AHEAD_SECS) continue;
-    prices.set(name.toLowerCase(), { usd: price, source: 'defillama', pricedAt: new Date(timestamp * 1000) });
+    const price = { usd, source: 'defillama', pricedAt: new Date(timestamp * 1000) } as const;
+    prices.set(name.toLowerCase(), { price, decimals: typeof decimals === 'number' ? decimals : null });
   }
   return prices;
 }

@@ -43,11 +43,16 @@ beforeAll(async () => {
 
 afterAll(() => source.server.close());
 
+/** What the service says of a token's decimals. */
+const decimalsSaid = new Map<string, unknown>();
+
 /** A service that prices two tokens at a dollar, as DefiLlama does. */
 async function openSource() {
   const server = createServer((_, response) => {
     const priced = { price: 1, timestamp: Math.floor(Date.now() / 1_000), confidence: 0.99 };
-    const coins = Object.fromEntries([TOKEN0, TOKEN1].map((token) => [`devnet-a:${token}`, priced]));
+    const coins = Object.fromEntries(
+      [TOKEN0, TOKEN1].map((token) => [`devnet-a:${token}`, { ...priced, decimals: decimalsSaid.get(token) }]),
+    );
     response.setHeader('content-type', 'application/json').end(JSON.stringify({ coins }));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -171,4 +176,16 @@ test('prices are lost where the configured source gave some once, whatever anoth
   expect([await isLost('defillama'), await isLost('static')]).toEqual([[true], [false]]);
   await listing.pool.query('DELETE FROM operator.fiat_price');
   expect(await isLost('defillama')).toEqual([false]);
+});
+
+test('a price by other decimals than the token has is none: what the pool holds would be wrong by powers of ten', async () => {
+  const values = async (said: unknown) => {
+    await listing.pool.query('DELETE FROM operator.fiat_price');
+    decimalsSaid.set(TOKEN0, said);
+    expect(await runJobs()).toBeNull();
+    const { data } = await listing.page(CHAIN_A, { include24h: true, addresses: poolAt(0) });
+    return [data[0]?.token0FiatPrice, data[0]?.token1FiatPrice, data[0]?.tvlFiat];
+  };
+  expect(await values(6)).toEqual([null, 1, null]);
+  for (const said of [18, null, '18', undefined]) expect(await values(said)).toEqual([1, 1, 30.1]);
 });

@@ -27,6 +27,8 @@ export type TokensToPrice = {
   readonly first: readonly TokenKey[];
   /** All other tokens. Anyone can create thousands of them, so a source may leave some for later runs. */
   readonly others: readonly TokenKey[];
+  /** Decimals of these tokens in the index. */
+  readonly decimals?: ReadonlyMap<TokenKey, number>;
 };
 
 /** Looks prices up in one place. It never rejects, so that what it learned before a failure counts. */

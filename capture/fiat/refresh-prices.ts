@@ -46,13 +46,16 @@ export async function refreshFiatPrices(deps: FiatDeps): Promise<number> {
   return all.size;
 }
 
-async function queryInOrder({ first, others }: TokensToPrice, { sources, fiatMaxAgeSecs, wallClock }: FiatDeps) {
+async function queryInOrder(
+  { first, others, ...rest }: TokensToPrice,
+  { sources, fiatMaxAgeSecs, wallClock }: FiatDeps,
+) {
   const oldest = wallClock() - fiatMaxAgeSecs * 1000;
   const prices = new Map<TokenKey, FiatPrice>();
   const failures: Error[] = [];
   for (const source of sources) {
     const isOpen = (token: TokenKey) => !prices.has(token);
-    const answer = await source({ first: first.filter(isOpen), others: others.filter(isOpen) });
+    const answer = await source({ ...rest, first: first.filter(isOpen), others: others.filter(isOpen) });
     for (const [token, price] of answer.prices) {
       if (isPlausibleUsd(price.usd) && price.pricedAt.getTime() > oldest) prices.set(token, price);
     }

@@ -6,10 +6,14 @@ import { type TokenKey, tokenKey } from '../pools/token-key.ts';
 import type { KnownPool } from '../read-schedule/pool-values.ts';
 import type { TokensToPrice } from './price-sources.ts';
 
-const allTokens = loadStatement<{ readonly chainId: number; readonly address: Address; readonly isPriced: boolean }>(
-  './tokens-to-price.sql',
-  import.meta.url,
-);
+interface TokenRow {
+  readonly chainId: number;
+  readonly address: Address;
+  readonly decimals: number | null;
+  readonly isPriced: boolean;
+}
+
+const allTokens = loadStatement<TokenRow>('./tokens-to-price.sql', import.meta.url);
 
 /** Reads the tokens of every pool. Those that the operator named and those of funded pools come before all others. */
 export async function readTokensToPrice(
@@ -23,9 +27,11 @@ export async function readTokensToPrice(
     ...funded.flatMap(({ chainId, token0, token1 }) => [tokenKey(chainId, token0), tokenKey(chainId, token1)]),
   ]);
   const [named, priced, others]: [TokenKey[], TokenKey[], TokenKey[]] = [[], [], []];
-  for (const { chainId, address, isPriced } of await allTokens(database, [])) {
+  const decimals = new Map<TokenKey, number>();
+  for (const { chainId, address, isPriced, ...token } of await allTokens(database, [])) {
     const key = tokenKey(chainId, address);
+    if (token.decimals !== null) decimals.set(key, token.decimals);
     (important.has(key) ? named : isPriced ? priced : others).push(key);
   }
-  return { first: [...named, ...priced], others };
+  return { first: [...named, ...priced], others, decimals };
 }
