@@ -19,7 +19,7 @@ import { DaysPage, type PoolDay } from './days-declaration.ts';
 import { historyResource } from './history.ts';
 
 const [POOL, QUIET, OTHER] = [seedAddress(0x1001), seedAddress(0x1002), seedAddress(0x1003)];
-const BUSY = seedAddress(0x1004);
+const [BUSY, GIFTED] = [seedAddress(0x1004), seedAddress(0x1005)];
 /** A whole number of days. */
 const START = 1_794_960_000;
 const FINAL_UNTIL = START + 13 * 3_600 + 120;
@@ -53,7 +53,7 @@ const rowOf = ({ ts, block, amount0, amount1, isSale }: (typeof TRADES)[number],
 beforeAll(async () => {
   await seedPools(
     listing.db,
-    [POOL, QUIET, OTHER, BUSY].map((address) => ({ pool: { chainId: CHAIN_A, address } })),
+    [POOL, QUIET, OTHER, BUSY, GIFTED].map((address) => ({ pool: { chainId: CHAIN_A, address } })),
   );
   await listing.db.insert(swap).values(TRADES.flatMap((trade) => [rowOf(trade), rowOf(trade, OTHER)]));
   await setIndexedBlock(listing.pool, { chainId: CHAIN_A, number: 1_000, timestamp: FINAL_UNTIL + 60, isFinal: true });
@@ -65,7 +65,7 @@ beforeAll(async () => {
   const chains = new Map(CHAINS_FILE.chains.map((chain) => [chain.chainId, chain]));
   const deps = {
     chains,
-    directory: fixedDirectory([POOL, QUIET, BUSY].map(tradedPool)),
+    directory: fixedDirectory([POOL, QUIET, BUSY, GIFTED].map(tradedPool)),
     database: listing.pool,
     wallClock: Date.now,
   };
@@ -273,6 +273,15 @@ test('days have what became of quotes, by side and horizon', async () => {
     Object.fromEntries(row.map((value, index) => [names[index], value])),
   );
   expect(data.map(({ persistence }) => persistence)).toEqual([[], [early, late, ofAsks]]);
+});
+
+test('a pool that paid out what came without an event holds nothing, not less', async () => {
+  const paid: Partial<Record<TotalName, number>> = { liquidityIn0Raw: 3, feesCollected0Raw: 5, feesCollected1Raw: 2 };
+  const totals = arrayLiteral(TOTAL_NAMES.toSorted((a, b) => TOTAL[a] - TOTAL[b]).map((name) => paid[name] ?? 0));
+  const place = { chainId: CHAIN_A, pool: GIFTED, blockNumber: 1, blockTimestamp: START };
+  await listing.db.insert(poolActivity).values({ ...place, totals });
+  const { data } = DaysPage.parse(await (await get('days', GIFTED)).json());
+  expect(data).toMatchObject([{ balance0Raw: '0', balance1Raw: '0', tvl0Raw: '3', tvl1Raw: '0' }]);
 });
 
 test('a page of days ends before it has too many trades, but never without a day', async () => {

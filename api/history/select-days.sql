@@ -1,6 +1,7 @@
 SELECT d.day_ts::float8 AS "dayTs", d.swap_count::float8 AS "swapCount", d.sender_count::float8 AS "senderCount",
   d.volume0_raw::text AS "volume0Raw", d.volume1_raw::text AS "volume1Raw", d.volume_usd AS "volumeUsd",
-  d.balance0_raw::text AS "balance0Raw", d.balance1_raw::text AS "balance1Raw",
+  -- Events that pay out what came without one may leave less than nothing.
+  greatest(d.balance0_raw, 0)::text AS "balance0Raw", greatest(d.balance1_raw, 0)::text AS "balance1Raw",
   d.lp_fee0_raw::text AS "lpFee0Raw", d.lp_fee1_raw::text AS "lpFee1Raw", d.lp_fee_usd AS "lpFeesUsd",
   d.tvl0_raw::text AS "tvl0Raw", d.tvl1_raw::text AS "tvl1Raw", d.tvl_usd AS "tvlUsd", d.lp_return AS "lpReturn",
   CASE WHEN q.compared_count IS NOT NULL THEN json_build_object(
