@@ -1,6 +1,6 @@
 -- A day of chain $1 that begins at $2, of pools of factories $3, by the figures of `pool_day`. What is not in US dollars there is
 -- at the prices of the day's last hour. `unknown` counts pools whose figure is not known, which the sums leave out. Of pools of
--- the oldest generation, volume alone is known.
+-- the oldest generation, volume alone is known. A collection pays out what came without an event, so a balance may be negative.
 WITH index AS MATERIALIZED (
   SELECT read_model.served_schema() AS name, history.trades_until($1) AS until_ts
 ), pools AS MATERIALIZED (
@@ -27,8 +27,8 @@ WITH index AS MATERIALIZED (
          history.worth_usd($1, token0, decimals0, (e[18] - s[18] + e[20] - s[20]) / multiplier0,
            token1, decimals1, (e[19] - s[19] + e[21] - s[21]) / multiplier1, $2::int8 + 86399) AS revenue,
          history.worth_usd($1,
-           token0, decimals0, coalesce(history.lp_owned0(e, multiplier0), e[6] - e[8] + e[10] - e[12] - e[14]),
-           token1, decimals1, coalesce(history.lp_owned1(e, multiplier1), e[7] - e[9] + e[11] - e[13] - e[15]),
+           token0, decimals0, coalesce(history.lp_owned0(e, multiplier0), greatest(e[6] - e[8] + e[10] - e[12] - e[14], 0)),
+           token1, decimals1, coalesce(history.lp_owned1(e, multiplier1), greatest(e[7] - e[9] + e[11] - e[13] - e[15], 0)),
            $2::int8 + 86399) AS tvl
   FROM pools
   CROSS JOIN index
