@@ -33,8 +33,11 @@ export async function selectTrends(
   });
 }
 
-/** Gives each price as its change from the first one that is known and not zero. */
+/** Gives each price as its change from the first one that is known and not zero. A trade of dust may have any price. */
 function changesOf(prices: readonly (bigint | null)[]): (number | null)[] {
   const first = prices.find((price) => price !== null && price > 0n) ?? null;
-  return prices.map((price) => (price === null || first === null ? null : Number(((price - first) * ONE_E6) / first)));
+  const changeOf = (price: bigint, from: bigint) => Number(((price - from) * ONE_E6) / from);
+  return prices.map((price) =>
+    price === null || first === null ? null : Math.min(changeOf(price, first), Number.MAX_SAFE_INTEGER),
+  );
 }

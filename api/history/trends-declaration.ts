@@ -25,7 +25,7 @@ const Trend = documented('PoolTrend', 'How the price of a pool moved in 24 hours
     .length(STEPS)
     .describe(
       'Last price of each quarter of an hour, oldest first, that of the newest indexed block last: change from the first that is not null, ' +
-        'millionths, rounded towards zero. The middle of bid and ask, or else the price of a trade; null without either.',
+        'millionths, rounded towards zero, 2^53 - 1 at most. The middle of bid and ask, or else the price of a trade; null without either.',
     ),
   depth: Band.nullable().describe('Depth within 100 bps, as last sampled in these 24 hours; null when not known.'),
 });

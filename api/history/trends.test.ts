@@ -14,6 +14,7 @@ import { historyResource } from './history.ts';
 import { TrendsPage } from './trends-declaration.ts';
 
 const [QUOTED, TRADED, STILL] = [seedAddress(0x1001), seedAddress(0x1002), seedAddress(0x1003)];
+const DUSTY = seedAddress(0x1004);
 const Q64 = 1n << 64n;
 const QUARTER = 900;
 /** Start of the newest block's quarter of an hour. */
@@ -26,7 +27,7 @@ beforeAll(async () => {
   const { pool: database, db } = listing;
   await seedPools(
     db,
-    [QUOTED, TRADED, STILL].map((address) => ({ pool: { chainId: CHAIN_A, address } })),
+    [QUOTED, TRADED, STILL, DUSTY].map((address) => ({ pool: { chainId: CHAIN_A, address } })),
   );
   await database.query(
     `SELECT history.keep_partitions('quote_minute', day, 0) FROM generate_series($1::int8, $2::int8, 86400) day`,
@@ -40,11 +41,13 @@ beforeAll(async () => {
   await trade(1, LAST - 50 * QUARTER + 9, 2n * 10n ** 18n, -4_000_000_000n);
   await trade(2, LAST - 50 * QUARTER + 10, 10n ** 18n, -2_000_000_000n);
   await trade(3, LAST - 8 * QUARTER, -(10n ** 18n), 1_987_654_321n);
+  await trade(4, LAST - 8 * QUARTER, 10n ** 18n, -1n, DUSTY);
+  await trade(5, LAST, 1n, -(10n ** 18n), DUSTY);
   await setIndexedBlock(database, { chainId: CHAIN_A, number: 1_000, timestamp: LAST + 7 });
   app = new Hono();
   app.onError((error, c) => sendError(c, error instanceof ApiError ? error : internalError(error)));
   const chains = new Map(CHAINS_FILE.chains.map((chain) => [chain.chainId, chain]));
-  const directory = fixedDirectory([QUOTED, TRADED, STILL].map((address) => tradedPool(address)));
+  const directory = fixedDirectory([QUOTED, TRADED, STILL, DUSTY].map((address) => tradedPool(address)));
   mountHandlers(app, bindRoutes(historyResource, { chains, directory, database, wallClock: Date.now }));
 });
 
@@ -64,10 +67,10 @@ const sample = (ts: number, bid: bigint | null, ask: bigint | null, bids?: strin
     ],
   );
 
-const trade = (blockNumber: number, blockTimestamp: number, amount0Raw: bigint, amount1Raw: bigint) =>
+const trade = (blockNumber: number, blockTimestamp: number, amount0Raw: bigint, amount1Raw: bigint, pool = TRADED) =>
   listing.db.insert(swap).values(
     swapRow({
-      pool: TRADED,
+      pool,
       blockNumber,
       blockTimestamp,
       logIndex: 0,
@@ -100,6 +103,11 @@ test('trends are the last middles of quotes, or prices of trades, as changes fro
     [],
   ]);
   expect(data.map(({ depth }) => depth)).toEqual([null, { bps: 100, bidRaw: '4000', askRaw: '8000' }, null]);
+});
+
+test('a trade of dust changes a price by no more than an integer of JSON holds', async () => {
+  const { data } = TrendsPage.parse(await (await get(DUSTY)).json());
+  expect(data[0]?.changesE6.filter((change) => change !== null)).toEqual([0, Number.MAX_SAFE_INTEGER]);
 });
 
 test('wrong addresses, too many and unknown chains are rejected', async () => {
