@@ -74,6 +74,7 @@ describe('the verdict', () => {
     ['of long words', answering(200, rpc({ error: { message: 'x'.repeat(9_999) } })), rejected('x'.repeat(500))],
     ['of words that are no text', answering(200, rpc({ error: { message: 'a\0b\ud83d' } })), rejected('a b ')],
     ['of a result that is no hash', answering(200, rpc({ result: 'ok' })), noResponse],
+    ['of a hash that is too long', answering(200, rpc({ result: `${HASH}0` })), noResponse],
     ['of no JSON', answering(200, '<html>'), noResponse],
     ['of 401', answering(401, ''), failed('the builder answered with HTTP 401')],
     ['of 403', answering(403, ''), failed('the builder answered with HTTP 403')],

@@ -15,7 +15,8 @@ import { describeRpcError, RpcError } from '../builder-text.ts';
 const ALREADY_HELD_CODE = -38000;
 const ALREADY_HELD_TEXT = /already\s+(known|exist)/i;
 
-const hash = z.custom<Hex>((value) => typeof value === 'string' && /^0x[0-9a-fA-F]+$/.test(value));
+/** At most 32 bytes: it is stored, and passed on to clients. */
+const hash = z.custom<Hex>((value) => typeof value === 'string' && /^0x[0-9a-fA-F]{1,64}$/.test(value));
 const RpcResponse = z.union([RpcError, z.object({ result: z.union([hash, z.object({ bundleHash: hash })]) })]);
 
 /**
