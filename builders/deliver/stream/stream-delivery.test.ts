@@ -1,7 +1,11 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
 import type { Redis } from 'ioredis';
-import { expect, test } from 'vitest';
+import { pino } from 'pino';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { WebSocketServer } from 'ws';
 import { Lease } from '../../../runtime/lease/lease.ts';
-import { createLogger } from '../../../runtime/logger.ts';
+import { createLogger, type Logger } from '../../../runtime/logger.ts';
 import { createMetrics } from '../../../runtime/metrics.ts';
 import { pass, stopTime } from '../../../test/harness/stopped-time.ts';
 import { submissionOf, updateOf } from '../../../test/pamm/sample-updates.ts';
@@ -20,14 +24,12 @@ const HELD_MS = 800;
 /** A Redis that renews every lease. */
 const redis = { eval: async () => 1 } as unknown as Redis;
 
-test('what waits for a connection is given back when the lease ends, however often it was renewed', async () => {
-  stopTime();
+/** A delivery to a relayer, and its lease. */
+function startDelivery(url: string, logger: Logger) {
   const keys = new RedisKeys('d');
-  const logger = createLogger('test', 'silent');
-  const request = { redis, keys: keys.leaseKeys('e'), durationMs: LEASE_MS };
-  const lease = new Lease(request, '1', performance.now());
+  const lease = new Lease({ redis, keys: keys.leaseKeys('e'), durationMs: LEASE_MS }, '1', performance.now());
   const delivery = new StreamDelivery({
-    endpoint: { id: 'e', transport: 'relayer', url: URL, provider: `e:${URL}` },
+    endpoint: { id: 'e', transport: 'relayer', url, provider: `e:${url}` },
     redis,
     keys,
     log: new UpdateLog(redis, keys, createMetrics('test'), logger),
@@ -38,6 +40,12 @@ test('what waits for a connection is given back when the lease ends, however oft
     onUpdate: () => undefined,
     dialTimes: { minPauseMs: 60_000, maxPauseMs: 60_000 },
   });
+  return { delivery, lease };
+}
+
+test('what waits for a connection is given back when the lease ends, however often it was renewed', async () => {
+  stopTime();
+  const { delivery, lease } = startDelivery(URL, createLogger('test', 'silent'));
   let end: unknown;
   delivery.process(submissionOf()).catch((error: unknown) => {
     end = error;
@@ -49,6 +57,25 @@ test('what waits for a connection is given back when the lease ends, however oft
   await pass(20);
   expect(end).toBeInstanceOf(LeaseLostError);
   await delivery.stop(true);
+});
+
+test('long frames that are no acknowledgements, however many, are one short line of the log', async () => {
+  const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
+  onTestFinished(() => server.close());
+  await once(server, 'listening');
+  const key = 'x'.repeat(100_000);
+  server.on('connection', (client) => {
+    for (let frame = 0; frame < 20; frame += 1) client.send(`{"${key}":1,"${key}":1}`);
+    client.close();
+  });
+  const lines: string[] = [];
+  const logger = pino({}, { write: (line: string) => lines.push(line) });
+  const { delivery } = startDelivery(`ws://127.0.0.1:${(server.address() as AddressInfo).port}/`, logger);
+  await vi.waitUntil(() => lines.some((line) => line.includes('connection closed')));
+  const said = lines.filter((line) => line.includes('acknowledgement'));
+  expect(said).toEqual([expect.stringContaining('Duplicate key')]);
+  expect(said.join('').length).toBeLessThan(1_000);
+  await delivery.stop(false);
 });
 
 test('a uuid that was unused for an hour may begin again at a lower sequence number', () => {

@@ -2,8 +2,10 @@ import { LRUCache } from 'lru-cache';
 import { Alarm } from '../../../runtime/alarm.ts';
 import type { Lease } from '../../../runtime/lease/lease.ts';
 import { LiveSocket } from '../../../runtime/live-socket.ts';
+import { OutageLog } from '../../../runtime/outage-log.ts';
 import type { Hex, Submission } from '../../submit/quote-update.ts';
 import { admitUpdate, NEWEST_KEPT_MS } from '../../submit/stream/stream-order.ts';
+import { sanitizeBuilderText } from '../builder-text.ts';
 import type { Delivery, EndpointContext } from '../lease/endpoint-runner.ts';
 import { LeaseLostError } from '../lease/lease-lost-error.ts';
 import { type DeliveryEffect, type DeliveryEvent, newDelivery, nextDelivery, wakeAt } from './next-delivery.ts';
@@ -13,6 +15,8 @@ import type { Acknowledgement, StreamCodec } from './stream-codec.ts';
 const LAST_ANSWERS_MS = 500;
 /** Most uuids of an endpoint whose newest sequence number is remembered. */
 const MAX_SENT_UUIDS = 50_000;
+/** How long frames must be acknowledgements before that is logged. */
+const MALFORMED_QUIET_MS = 60_000;
 
 /** Pauses between dials, see `LiveSocket`. */
 export type DialTimes = { readonly minPauseMs: number; readonly maxPauseMs: number };
@@ -47,11 +51,17 @@ export class StreamDelivery implements Delivery {
   /** Jobs that run, by what they deliver. What is attempted again on a later connection has no job any more. */
   readonly #jobs = new Map<Submission, PromiseWithResolvers<void>>();
   readonly #closed = Promise.withResolvers<void>();
+  readonly #malformed: OutageLog;
 
   /** Opens the connection. */
   constructor(deps: StreamDeliveryDeps) {
     this.#deps = deps;
     const { url, apiKey } = deps.endpoint;
+    this.#malformed = new OutageLog(deps.logger, {
+      begin: 'a builder sends frames that are not acknowledgements',
+      end: 'a builder sends acknowledgements alone again',
+      quietMs: MALFORMED_QUIET_MS,
+    });
     this.#socket = new LiveSocket({
       url,
       headers: apiKey === undefined ? {} : { [deps.codec.keyHeader]: apiKey },
@@ -151,8 +161,10 @@ export class StreamDelivery implements Delivery {
     let acknowledgement: Acknowledgement | null = null;
     try {
       acknowledgement = this.#deps.codec.decode(frame);
+      this.#malformed.worked();
     } catch (error) {
-      this.#deps.logger.warn({ err: error }, 'a builder sent a frame that is no acknowledgement');
+      // The error may quote the frame.
+      this.#malformed.failed(sanitizeBuilderText(String(error)));
     }
     this.#take({ kind: 'heard', acknowledgement });
   }
