@@ -9,6 +9,7 @@ import { RedisKeys } from './queue/redis-keys.ts';
 
 const [keys, logger] = [new RedisKeys('d'), createLogger('test', 'silent')];
 const subscriber = { on: () => undefined, subscribe: async () => 1 } as unknown as Redis;
+const POOL = `0x${'0a'.repeat(20)}` as const;
 /** Its answers come without a queue. */
 const endpoint: Endpoint = { id: 'e', transport: 'bundle', url: 'http://e/', provider: 'e:http://e/' };
 
@@ -32,15 +33,20 @@ test('an update that a Redis which hangs queues after all is in the audit trail,
   await dispatcher.close();
 });
 
-test('an update that no builder gets is not published: its price cannot land', async () => {
+test('an update that no builder gets is neither published nor judged by its block: its price cannot land', async () => {
   const replies = ['newest', ['backingOff', '', 500], 'newest', ['queueFull'], 'newest', 'newest', ['duplicate', '']];
-  const redis = { status: 'ready', eval: async () => replies.shift(), xadd: async () => '' } as unknown as Redis;
+  const audited: { kind: string; pools: string[] }[] = [];
+  const redis = {
+    status: 'ready',
+    eval: async () => replies.shift(),
+    xadd: async (...args: string[]) => audited.push(JSON.parse(args.at(-1) ?? '')),
+  } as unknown as Redis;
   const dispatcher = new QuoteDispatcher({ redis, subscriber, keys, metrics: createMetrics('test'), logger });
   const published: string[] = [];
   const submit = async (name: string, maxTimestamp?: bigint) => {
     const now = Date.now();
     const options = { holder: 'h', arrivedAtMs: now, waitUntilMs: now, queueUntilMs: now + 20_000 };
-    const update = updateOf(maxTimestamp === undefined ? {} : { maxTimestamp });
+    const update = updateOf({ poolAddresses: [POOL], ...(maxTimestamp === undefined ? {} : { maxTimestamp }) });
     await dispatcher.submit(update, [endpoint], { ...options, onAccepted: () => published.push(name) });
   };
   await submit('paused', 1n);
@@ -49,5 +55,7 @@ test('an update that no builder gets is not published: its price cannot land', a
   expect(published).toEqual([]);
   await submit('queued before', 1n);
   expect(published).toEqual(['queued before']);
+  const submissions = audited.filter(({ kind }) => kind === 'submission');
+  expect(submissions.map(({ pools }) => pools)).toEqual([[], [], [], [POOL]]);
   await dispatcher.close();
 });

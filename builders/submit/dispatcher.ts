@@ -137,7 +137,10 @@ export class QuoteDispatcher {
   ): Promise<void> {
     let queued = 0;
     let failure: unknown;
-    let accept = onAccepted;
+    let accept: (() => void) | undefined = () => {
+      this.#log.submitted(submission, onAccepted !== undefined);
+      onAccepted?.();
+    };
     // Registered once for all builders, so that two holders at the same time do not each get some of them.
     const registering = registerUpdate(this.#deps.redis, this.#deps.keys, submission.update, holder);
     const attempts = endpoints.map(async (endpoint) => {
@@ -147,7 +150,6 @@ export class QuoteDispatcher {
         queued += 1;
         const isNewest = registration === 'newest' || registration === 'same';
         // Also where Redis hung, and the client has heard that it is unreachable: builders get the update.
-        if (queued === 1) this.#log.submitted(submission, isNewest && onAccepted !== undefined);
         if (isNewest && (isCancel(submission.update) || mayLand(answer))) {
           accept?.();
           accept = undefined;
@@ -160,7 +162,11 @@ export class QuoteDispatcher {
         this.#deps.logger.warn({ err: error, endpoint: endpoint.id }, 'an update could not be queued');
       }
     });
-    await before(queueUntilMs, Promise.all(attempts));
+    const ended = Promise.all(attempts).then(() => {
+      // An update that no builder gets is not published: it could not land.
+      if (accept && queued > 0) this.#log.submitted(submission, false);
+    });
+    await before(queueUntilMs, ended);
     // If some were queued, the others stay pending: it is unknown whether Redis took them.
     if (queued === 0) throw new QueuesUnavailableError('no update was queued', { cause: failure });
   }
