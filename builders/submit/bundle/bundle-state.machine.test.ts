@@ -16,7 +16,7 @@ import {
   settleInModel,
   takeInModel,
 } from '../../../test/pamm/bundle-model.ts';
-import { submissionOf, updateOf } from '../../../test/pamm/sample-updates.ts';
+import { newUuid, submissionOf, updateOf } from '../../../test/pamm/sample-updates.ts';
 import { type Answer, skipped } from '../answer.ts';
 import { RedisKeys } from '../queue/redis-keys.ts';
 import { deadlineMs, type Submission } from '../quote-update.ts';
@@ -239,4 +239,24 @@ test('a turn whose answer was lost is the same turn again, for this call alone',
   const repeated = new BundleState({ eval: evalTwice } as unknown as Redis, keys, 'e');
   expect(await repeated.dequeue(submission, FENCE, START_MS)).toBe('send');
   expect(await state.dequeue(submission, FENCE, START_MS)).toBe('gone');
+});
+
+test('a clock that stepped back by hours leaves neither a pause nor a request in flight for hours', async () => {
+  const keys = new RedisKeys('back');
+  await redis.set(keys.lease('e'), FENCE);
+  const state = new BundleState(redis, keys, 'e');
+  /** Sends an update at a time. */
+  const send = async (number: number, atMs: number) => {
+    const update = { replacementUuid: newUuid(), tx: `0x0${number}`, maxTimestamp: BigInt(atMs / 1000) + 4n } as const;
+    const submission = submissionOf(update, atMs);
+    const { answer } = await state.enqueue(submission, atMs);
+    return { submission, verdict: answer ?? (await state.dequeue(submission, FENCE, atMs)) };
+  };
+  const { submission } = await send(1, START_MS);
+  const failure = { kind: 'failed', answer: { accepted: false, error: 'no' }, retryAfterMs: 1e12 } as const;
+  expect((await state.settle(submission, failure, START_MS)).pauseMs).toBe(MAX_PAUSE_MS);
+  expect((await send(2, START_MS)).verdict).toEqual(skipped.backingOff(MAX_PAUSE_MS));
+  expect((await send(3, START_MS - 7_200_000)).verdict).toBe('send');
+  expect((await send(4, START_MS - 7_200_000)).verdict).toBe('busy');
+  expect((await send(5, START_MS - 14_400_000)).verdict).toBe('send');
 });

@@ -12,6 +12,8 @@ export const WAITING_LIMIT = 256;
 export const CANCEL_GUARD_MS = 30_000;
 export const MIN_PAUSE_MS = 500;
 export const MAX_PAUSE_MS = 30_000;
+/** Pauses and requests in flight end within this time, also where a clock stepped back. Clocks differ by seconds. */
+const MAX_AHEAD_MS = 2 * MAX_PAUSE_MS;
 /** How long the newest push of a uuid is remembered after it was seen. */
 const NEWEST_KEPT_MS = 3_600_000;
 /** How long an accepted bundle's result is remembered: far beyond the five seconds that a quote can live. */
@@ -64,7 +66,7 @@ export class BundleState {
     submission: Submission,
     nowMs: number,
   ): Promise<{ answer?: Answer | undefined; waiting?: WaitingPush | undefined; removed?: WaitingPush | undefined }> {
-    const reply = await this.#run(enqueue, submission, nowMs, [this.#waitingLimit, NEWEST_KEPT_MS]);
+    const reply = await this.#run(enqueue, submission, nowMs, [this.#waitingLimit, NEWEST_KEPT_MS, MAX_AHEAD_MS]);
     const [verdict, removed, detail] = reply as [string, string?, string?];
     const waiting = verdict === 'queued' || verdict === 'duplicate' ? toPush(detail) : undefined;
     return { answer: toAnswer(verdict, detail), waiting, removed: toPush(removed) };
@@ -77,7 +79,7 @@ export class BundleState {
 
   /** Decides at a push's turn whether it is sent. If so, it is in flight until it is settled or its deadline passes. */
   async dequeue(submission: Submission, fence: string, nowMs: number): Promise<TurnVerdict> {
-    return (await this.#run(dequeue, submission, nowMs, [fence, randomUUID()])) as TurnVerdict;
+    return (await this.#run(dequeue, submission, nowMs, [fence, randomUUID(), MAX_AHEAD_MS])) as TurnVerdict;
   }
 
   /** Ends the request in flight. Returns the pause that begins, 0 without one, and the waiting pushes that it skips. */

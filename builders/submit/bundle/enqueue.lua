@@ -1,7 +1,8 @@
 -- Decides whether an arriving live push may wait, and notes it in place of the older push of its uuid.
 -- KEYS: 1 state, 2 waiting pushes by uuid (hash), 4 newest push seen of the uuid, 5 cancels of the uuid (sorted set:
 --       sequence number by end of guard), 6 result of this bundle if it was accepted
--- ARGV: 1 now, 2 push as JSON, 3 most pushes that wait, 4 time to keep the newest; times in ms
+-- ARGV: 1 now, 2 push as JSON, 3 most pushes that wait, 4 time to keep the newest, 5 how far ahead a pause or deadline
+--       may be: one beyond is from before a clock stepped back; times in ms
 -- Returns { verdict, older push that no longer waits or '', detail }. Detail of 'queued' and 'duplicate': the waiting
 --         push; of 'accepted': the result; of 'backingOff': the rest of the pause in ms.
 local now, mine, limit = tonumber(ARGV[1]), cjson.decode(ARGV[2]), tonumber(ARGV[3])
@@ -22,11 +23,12 @@ if mine.expiry < now then return { 'expired', older } end
 
 local state = cjson.decode(redis.call('GET', KEYS[1]) or '{}')
 local flying = state.flying
-if flying and now < flying.deadline then
+if flying and now < flying.deadline and flying.deadline < now + tonumber(ARGV[5]) then
   local isSame = flying.uuid == mine.uuid and flying.order == mine.order
   if isSame or flying.digest == mine.digest then return { 'duplicate', older } end
 end
-if now < (state.pausedUntil or 0) then return { 'backingOff', older, state.pausedUntil - now } end
+local pause = (state.pausedUntil or 0) - now
+if 0 < pause and pause < tonumber(ARGV[5]) then return { 'backingOff', older, pause } end
 
 -- Removes pushes past their deadline: without a worker nothing else does, and they must not fill the queue.
 if redis.call('HLEN', KEYS[2]) >= limit then
