@@ -226,19 +226,45 @@ test('any sequence of pushes, cancels, answers and pauses goes as the rules say'
   );
 });
 
+/** A connection that loses the first answer to each script, and repeats it. */
+const repeating = {
+  eval: async (script: string, count: number, ...args: string[]) => {
+    await redis.eval(script, count, ...args);
+    return redis.eval(script, count, ...args);
+  },
+} as unknown as Redis;
+
 test('a turn whose answer was lost is the same turn again, for this call alone', async () => {
   const keys = new RedisKeys('lost');
   await redis.set(keys.lease('e'), FENCE);
-  const evalTwice = async (script: string, count: number, ...args: string[]) => {
-    await redis.eval(script, count, ...args);
-    return redis.eval(script, count, ...args);
-  };
   const state = new BundleState(redis, keys, 'e');
   const submission = submissionOf({ maxTimestamp: BigInt(START_MS / 1000) + 4n }, START_MS);
   await state.enqueue(submission, START_MS);
-  const repeated = new BundleState({ eval: evalTwice } as unknown as Redis, keys, 'e');
+  const repeated = new BundleState(repeating, keys, 'e');
   expect(await repeated.dequeue(submission, FENCE, START_MS)).toBe('send');
   expect(await state.dequeue(submission, FENCE, START_MS)).toBe('gone');
+});
+
+test('a failure whose answer was lost counts once, and skips the same pushes again', async () => {
+  const keys = new RedisKeys('failed');
+  await redis.set(keys.lease('e'), FENCE);
+  const state = new BundleState(redis, keys, 'e');
+  const repeated = new BundleState(repeating, keys, 'e');
+  const failure = { kind: 'failed', answer: { accepted: false, error: 'no' } } as const;
+  let now = START_MS;
+  for (const pauseMs of [MIN_PAUSE_MS, 2 * MIN_PAUSE_MS]) {
+    const expiry = { maxTimestamp: BigInt(Math.floor(now / 1000)) + 4n };
+    const [sent, waiting] = [
+      submissionOf({ ...expiry, replacementUuid: newUuid(), tx: '0x01' }, now),
+      submissionOf({ ...expiry, replacementUuid: newUuid() }, now),
+    ];
+    for (const submission of [sent, waiting])
+      expect(await state.enqueue(submission, now)).not.toHaveProperty('answer.error');
+    expect(await state.dequeue(sent, FENCE, now)).toBe('send');
+    const settled = await repeated.settle(sent, failure, now);
+    expect(settled).toMatchObject({ pauseMs, skipped: [{ id: waiting.id, replyTo: waiting.replyTo }] });
+    now += pauseMs;
+  }
 });
 
 test('a clock that stepped back by hours leaves neither a pause nor a request in flight for hours', async () => {

@@ -90,13 +90,13 @@ export class BundleState {
   ): Promise<{ pauseMs: number; skipped: WaitingPush[] }> {
     const result = [kind, encodeBigints(answer), ACCEPTED_KEPT_MS];
     const pauses = [retryAfterMs ?? '', MIN_PAUSE_MS, MAX_PAUSE_MS];
-    const reply = await this.#run(settle, submission, nowMs, [...result, ...pauses]);
+    const reply = await this.#run(settle, submission, nowMs, [...result, ...pauses, randomUUID()]);
     const [pauseMs, ...skipped] = reply as [number, ...string[]];
     return { pauseMs, skipped: skipped.map((push) => JSON.parse(push)) };
   }
 
   #run(script: typeof enqueue, submission: Submission, nowMs: number, args: readonly (string | number)[]) {
-    const { state, waiting, lease, newest, cancels, accepted } = this.#keys;
+    const { state, waiting, lease, newest, cancels, accepted, settled } = this.#keys;
     const { update, ...arrival } = submission;
     const [block, seq] = [sortableUint64(update.blockNumber), sortableUint64(update.replacementSeqNumber)];
     const push = {
@@ -111,7 +111,7 @@ export class BundleState {
       deadline: deadlineMs(submission),
     };
     const ofPush = [newest(push.uuid), cancels(push.uuid), accepted(push.digest)];
-    return script(this.#redis, [state, waiting, lease, ...ofPush], [nowMs, JSON.stringify(push), ...args]);
+    return script(this.#redis, [state, waiting, lease, ...ofPush, settled], [nowMs, JSON.stringify(push), ...args]);
   }
 }
 

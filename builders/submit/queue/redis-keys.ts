@@ -30,6 +30,7 @@ export class RedisKeys {
       lease: this.lease(endpointId),
       state: `${root}:sending`,
       waiting: `${root}:waiting`,
+      settled: `${root}:settled`,
       /** Submissions by uuid that API processes of release 0.2 queued; their jobs carry nothing. */
       submissions: `${root}:submissions`,
       newest: (uuid: string) => `${root}:newest:${uuid}`,
