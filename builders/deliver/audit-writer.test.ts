@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { create, toBinary } from '@bufbuild/protobuf';
 import { Redis } from 'ioredis';
 import pg from 'pg';
@@ -186,6 +187,18 @@ test('a malformed entry is set aside and counted, and all others are written', a
     ['malformed', MALFORMED.length + 1],
     ['refused', 1],
   ]);
+});
+
+test('how many entries wait is missing while Redis is unreachable, which an alert reads', async () => {
+  const metrics = new Registry();
+  const unreachable = connectQueueing('redis://127.0.0.1:1', logger);
+  const writer = startAuditWriter({ redis: unreachable, keys, database, retentionDays: 30, metrics, logger });
+  expect(await metrics.metrics()).not.toMatch(/^pamm_audit_waiting /m);
+  expect(readFileSync(new URL('../../ops/alerts.yml', import.meta.url), 'utf8')).toContain(
+    'absent(pamm_audit_waiting)',
+  );
+  unreachable.disconnect();
+  await writer.stop();
 });
 
 test('pools are kept of updates that are published alone', async () => {
