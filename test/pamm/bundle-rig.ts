@@ -69,14 +69,14 @@ export class BundleRig {
   }
 
   /**
-   * Holds the builder with one push, so that later ones wait until `release`. The push has a minute.
+   * Holds the builder with one push, so that later ones wait until `release`. The push has half a minute.
    */
   async occupy(): Promise<{ readonly flying: PammBody; readonly release: () => void }> {
     const release = holdAcks(this.#mocks.bundle);
     const flying = await this.push();
     const { replacementUuid, maxTimestamp } = flying;
     const update = { chainId: BSC, tx: flying.tx as Hex, replacementUuid: replacementUuid as Hex };
-    const submission = submissionOf({ ...update, maxTimestamp: BigInt(maxTimestamp ?? 0) }, Date.now() + 60_000);
+    const submission = submissionOf({ ...update, maxTimestamp: BigInt(maxTimestamp ?? 0) }, Date.now() + 30_000);
     await queueSubmission(this.rig, this.#mocks, 'bundle', submission);
     await eventually(() => this.sentTxs().includes(flying.tx));
     return { flying, release };

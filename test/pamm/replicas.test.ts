@@ -63,7 +63,7 @@ describe('a worker whose endpoint another has taken over', () => {
     const takenAtMs = Date.now();
     await rig.redis.set(rig.keys.lease(mocks.endpointId(builder)), 'another', 'PX', OTHERS_MS);
     const update = { chainId, blockNumber: block, replacementUuid: newUuid(), maxTimestamp: BigInt(inSeconds(60)) };
-    await queueSubmission(rig, mocks, builder, submissionOf(update, Date.now() + 60_000));
+    await queueSubmission(rig, mocks, builder, submissionOf(update, Date.now() + 30_000));
     const sent = () => mocks[builder].state.received.filter(({ blockNumber }) => blockNumber === String(block));
     await eventually(() => sent().length > 0);
     expect(sent()).toHaveLength(1);

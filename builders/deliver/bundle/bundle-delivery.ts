@@ -1,8 +1,8 @@
 import type { Lease } from '../../../runtime/lease/lease.ts';
 import { pause } from '../../../runtime/pause.ts';
 import { skipped } from '../../submit/answer.ts';
-import { BundleState } from '../../submit/bundle/bundle-state.ts';
-import { ACKNOWLEDGE_WITHIN_MS, deadlineMs, decodeMessage, type Submission } from '../../submit/quote-update.ts';
+import { BundleState, MAX_AHEAD_MS } from '../../submit/bundle/bundle-state.ts';
+import { deadlineMs, decodeMessage, type Submission } from '../../submit/quote-update.ts';
 import type { Delivery, EndpointContext } from '../lease/endpoint-runner.ts';
 import { LeaseLostError } from '../lease/lease-lost-error.ts';
 import { sendBundle } from './bundle-client.ts';
@@ -59,7 +59,7 @@ export class BundleDelivery implements Delivery {
   async #send(submission: Submission): Promise<void> {
     const { endpoint, log, logger } = this.#deps;
     // The clock of the API that took it may be ahead.
-    const leftMs = Math.min(deadlineMs(submission) - Date.now(), ACKNOWLEDGE_WITHIN_MS);
+    const leftMs = Math.min(deadlineMs(submission) - Date.now(), MAX_AHEAD_MS);
     if (leftMs <= 0) return log.note(endpoint, submission, 'dropped');
     const outcome = await sendBundle(endpoint, submission.update, leftMs);
     const counted = outcome.kind === 'failed' ? 'failed' : undefined;

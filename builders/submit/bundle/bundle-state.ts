@@ -13,7 +13,7 @@ export const CANCEL_GUARD_MS = 30_000;
 export const MIN_PAUSE_MS = 500;
 export const MAX_PAUSE_MS = 30_000;
 /** Pauses and requests in flight end within this time, also where a clock stepped back. Clocks differ by seconds. */
-const MAX_AHEAD_MS = 2 * MAX_PAUSE_MS;
+export const MAX_AHEAD_MS = 2 * MAX_PAUSE_MS;
 /** How long the newest push of a uuid is remembered after it was seen. */
 const NEWEST_KEPT_MS = 3_600_000;
 /** How long an accepted bundle's result is remembered: far beyond the five seconds that a quote can live. */
