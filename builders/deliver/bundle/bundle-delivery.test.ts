@@ -16,7 +16,7 @@ import { BundleDelivery } from './bundle-delivery.ts';
 
 /** What is written when an update is sent to a builder, and the failure begins a pause. */
 async function sendTo(url: string, submission: Submission) {
-  const replies: unknown[] = ['send', [500]];
+  const replies: unknown[] = [['send'], [500]];
   const audit: { outcome: string; error: string }[] = [];
   const redis = {
     eval: async () => replies.shift(),

@@ -29,7 +29,9 @@ export class BundleDelivery implements Delivery {
     const { endpoint, log, lease } = this.#deps;
     if (!('update' in submission)) return this.#sendOld();
     for (;;) {
-      const verdict = lease.isHeld() ? await this.#state.dequeue(submission, lease.fence, Date.now()) : 'fenced';
+      if (!lease.isHeld()) throw new LeaseLostError(endpoint.id);
+      const { verdict, unsettled } = await this.#state.dequeue(submission, lease.fence, Date.now());
+      if (unsettled) log.note(endpoint, unsettled, 'unanswered');
       if (verdict === 'fenced') throw new LeaseLostError(endpoint.id);
       if (verdict === 'send') return this.#send(submission);
       if (verdict === 'expired') log.publish(endpoint, submission, skipped.expired);

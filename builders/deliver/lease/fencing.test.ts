@@ -39,6 +39,6 @@ test('a holder that was overtaken may not send, and puts nothing in flight', asy
   const pushes = new BundleState(redis, keys, 'e');
   const push = submissionOf({ maxTimestamp: BigInt(Math.ceil(Date.now() / 1_000) + 60) });
   await pushes.enqueue(push, Date.now());
-  expect(await pushes.dequeue(push, first.fence, Date.now())).toBe('fenced');
-  expect(await pushes.dequeue(push, second.fence, push.arrivedAtMs)).toBe('send');
+  expect((await pushes.dequeue(push, first.fence, Date.now())).verdict).toBe('fenced');
+  expect((await pushes.dequeue(push, second.fence, push.arrivedAtMs)).verdict).toBe('send');
 });

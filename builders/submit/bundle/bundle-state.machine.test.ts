@@ -121,7 +121,7 @@ class Cancel implements Step {
 async function nextOf({ state, jobs, nowMs }: Real) {
   for (const { id } of jobs.sort((a, b) => a.place - b.place).slice()) {
     const submission = submissions.get(id) ?? submissionOf();
-    const kind = await state.dequeue(submission, FENCE, nowMs);
+    const { verdict: kind } = await state.dequeue(submission, FENCE, nowMs);
     if (kind === 'busy') return { kind };
     jobs.shift();
     if (kind === 'send' && deadlineMs(submission) <= nowMs) return { kind: 'late', submission };
@@ -241,8 +241,41 @@ test('a turn whose answer was lost is the same turn again, for this call alone',
   const submission = submissionOf({ maxTimestamp: BigInt(START_MS / 1000) + 4n }, START_MS);
   await state.enqueue(submission, START_MS);
   const repeated = new BundleState(repeating, keys, 'e');
-  expect(await repeated.dequeue(submission, FENCE, START_MS)).toBe('send');
-  expect(await state.dequeue(submission, FENCE, START_MS)).toBe('gone');
+  expect(await repeated.dequeue(submission, FENCE, START_MS)).toEqual({ verdict: 'send' });
+  expect(await state.dequeue(submission, FENCE, START_MS)).toEqual({ verdict: 'busy' });
+});
+
+test('what a dead worker had in flight is given at the next turn, be that its own or that of another', async () => {
+  const keys = new RedisKeys('dead');
+  await redis.set(keys.lease('e'), FENCE);
+  const state = new BundleState(redis, keys, 'e');
+  const push = async (number: number, atMs: number) => {
+    const update = {
+      replacementUuid: newUuid(),
+      tx: `0x0${number}`,
+      maxTimestamp: BigInt(START_MS / 1000) + 9n,
+    } as const;
+    const submission = submissionOf(update, atMs);
+    await state.enqueue(submission, atMs);
+    return submission;
+  };
+  const [first, second] = [await push(1, START_MS), await push(2, START_MS + 2_000)];
+  expect(await state.dequeue(first, FENCE, START_MS)).toEqual({ verdict: 'send' });
+  const { id, replyTo, arrivedAtMs } = first;
+  expect(await state.dequeue(second, FENCE, START_MS + 3_000)).toMatchObject({
+    verdict: 'send',
+    unsettled: { id, replyTo, arrivedAtMs, update: { chainId: first.update.chainId } },
+  });
+  expect(await state.dequeue(first, FENCE, START_MS + 3_000)).toEqual({ verdict: 'gone' });
+  expect(await state.dequeue(second, FENCE, START_MS + 4_999)).toEqual({ verdict: 'busy' });
+  expect(await state.dequeue(second, FENCE, START_MS + 5_000)).toMatchObject({
+    verdict: 'gone',
+    unsettled: { id: second.id },
+  });
+  expect(await state.dequeue(second, FENCE, START_MS + 5_000)).toEqual({ verdict: 'gone' });
+  const [late, next] = [await push(3, START_MS + 5_000), await push(4, START_MS + 8_000)];
+  for (const dropped of [late, next])
+    expect(await state.dequeue(dropped, FENCE, START_MS + 8_000)).toEqual({ verdict: 'send' });
 });
 
 test('a failure whose answer was lost counts once, and skips the same pushes again', async () => {
@@ -260,7 +293,7 @@ test('a failure whose answer was lost counts once, and skips the same pushes aga
     ];
     for (const submission of [sent, waiting])
       expect(await state.enqueue(submission, now)).not.toHaveProperty('answer.error');
-    expect(await state.dequeue(sent, FENCE, now)).toBe('send');
+    expect(await state.dequeue(sent, FENCE, now)).toEqual({ verdict: 'send' });
     const settled = await repeated.settle(sent, failure, now);
     expect(settled).toMatchObject({ pauseMs, skipped: [{ id: waiting.id, replyTo: waiting.replyTo }] });
     now += pauseMs;
@@ -276,7 +309,7 @@ test('a clock that stepped back by hours leaves neither a pause nor a request in
     const update = { replacementUuid: newUuid(), tx: `0x0${number}`, maxTimestamp: BigInt(atMs / 1000) + 4n } as const;
     const submission = submissionOf(update, atMs);
     const { answer } = await state.enqueue(submission, atMs);
-    return { submission, verdict: answer ?? (await state.dequeue(submission, FENCE, atMs)) };
+    return { submission, verdict: answer ?? (await state.dequeue(submission, FENCE, atMs)).verdict };
   };
   const { submission } = await send(1, START_MS);
   const failure = { kind: 'failed', answer: { accepted: false, error: 'no' }, retryAfterMs: 1e12 } as const;

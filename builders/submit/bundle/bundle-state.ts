@@ -77,9 +77,19 @@ export class BundleState {
     return toPush((await this.#run(cancel, submission, nowMs, [CANCEL_GUARD_MS])) as string);
   }
 
-  /** Decides at a push's turn whether it is sent. If so, it is in flight until it is settled or its deadline passes. */
-  async dequeue(submission: Submission, fence: string, nowMs: number): Promise<TurnVerdict> {
-    return (await this.#run(dequeue, submission, nowMs, [fence, randomUUID(), MAX_AHEAD_MS])) as TurnVerdict;
+  /**
+   * Decides at a push's turn whether it is sent. If so, it is in flight until it is settled or its deadline passes.
+   *
+   * @returns `unsettled`: the push that was in flight until its deadline, since its worker died
+   */
+  async dequeue(
+    submission: Submission,
+    fence: string,
+    nowMs: number,
+  ): Promise<{ verdict: TurnVerdict; unsettled?: WaitingPush | undefined }> {
+    const reply = await this.#run(dequeue, submission, nowMs, [fence, randomUUID(), MAX_AHEAD_MS]);
+    const [verdict, unsettled] = reply as [TurnVerdict, string?];
+    return { verdict, unsettled: toPush(unsettled) };
   }
 
   /** Ends the request in flight. Returns the pause that begins, 0 without one, and the waiting pushes that it skips. */
