@@ -3,10 +3,18 @@ import { expect, test } from 'vitest';
 import { assertEqual } from '../../../test/harness/assert-equal.ts';
 import { assertUntil } from '../../../test/harness/assert-until.ts';
 import { runs } from '../../../test/harness/property-seed.ts';
+import { submissionOf } from '../../../test/pamm/sample-updates.ts';
 import { type Answer, outcomeOf } from '../../submit/answer.ts';
 import { ACKNOWLEDGE_WITHIN_MS, deadlineMs, type Hex, type Submission } from '../../submit/quote-update.ts';
 import { type Entry, START, step, traceOf } from './delivery-trace.fixture.ts';
-import { type DeliveryEffect, type DeliveryState, DROP_BELOW_MS, LATE_MS } from './next-delivery.ts';
+import {
+  type DeliveryEffect,
+  type DeliveryState,
+  DROP_BELOW_MS,
+  LATE_MS,
+  newDelivery,
+  nextDelivery,
+} from './next-delivery.ts';
 import { updateKey } from './stream-codec.ts';
 
 const idOf = (submissions: readonly Submission[]) => submissions.map(({ id }) => id);
@@ -180,4 +188,14 @@ test('property 7: of an update that was sent, nothing says that it was skipped o
     }
     return count;
   });
+});
+
+test('a connection is replaced also where the clock stepped back by hours since the builder sent something', () => {
+  const back = START - 7_200_000;
+  const submission = submissionOf({}, back);
+  const at = (now: number) => ({ now, isOpen: true, leaseUntil: START });
+  const admitted = { kind: 'admitted', submission, admission: 'send', isOlder: false } as const;
+  const [sent] = nextDelivery(newDelivery(START), admitted, at(back));
+  const [, effects] = nextDelivery(sent, { kind: 'time' }, at(deadlineMs(submission) + LATE_MS));
+  expect(effects).toEqual([{ kind: 'note', submission, end: 'unanswered' }, { kind: 'reconnect' }]);
 });

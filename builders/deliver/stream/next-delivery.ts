@@ -206,7 +206,9 @@ function withoutLate(state: DeliveryState, { now, isOpen }: Moment): Step {
   const outstanding = new Map(kept.filter(([, all]) => all.length > 0));
   const lateFrom = inFlight(outstanding).reduce((at, each) => Math.min(at, lateAt(each)), NEVER);
   const ends: DeliveryEffect[] = inFlight(state.outstanding).filter(isLate).map(unanswered);
-  const isTimedOut = ends.length > 0 && isOpen && now - state.lastSignAt >= ACKNOWLEDGE_WITHIN_MS;
+  // A last sign in the future is from before the clock stepped back.
+  const isSilent = now < state.lastSignAt || now - state.lastSignAt >= ACKNOWLEDGE_WITHIN_MS;
+  const isTimedOut = ends.length > 0 && isOpen && isSilent;
   return [{ ...state, outstanding, lateFrom }, isTimedOut ? [...ends, { kind: 'reconnect' }] : ends];
 }
 
