@@ -115,10 +115,10 @@ async function storePrices(
     };
   });
   const known = rows.filter((row) => row !== null);
+  // A read that gives the same again is of the same block: where nodes stand still, what is stored becomes stale.
   await upsertRows(deps.database, priceHealth, known, {
     key: ['chainId', 'pool'],
     computed: { capturedAt: sql`now()` },
-    evenIfSame: true,
     keepIf: isNewer(priceHealth),
   });
   return rows.map((row, index) => {

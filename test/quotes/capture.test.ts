@@ -170,6 +170,23 @@ test('a read at an older block never replaces one at a newer block, until that o
   }
 });
 
+test('what a node that stands still says again becomes stale, until its next block', async () => {
+  const { address } = await plainPool();
+  await captures.seed([address], pair);
+  await captures.capture();
+  const age = async () => {
+    const text =
+      'SELECT extract(epoch FROM now() - captured_at)::float8 AS secs FROM operator.price_health WHERE pool = $1';
+    return (await database.pool.query<{ secs: number }>(text, [address])).rows[0]?.secs;
+  };
+  await database.pool.query(`UPDATE operator.price_health SET captured_at = captured_at - interval '1 hour'`);
+  await captures.capture();
+  expect(await age()).toBeGreaterThan(3_599);
+  await world.chain.client.mine({ blocks: 1 });
+  await captures.capture();
+  expect(await age()).toBeLessThan(3_599);
+});
+
 test('a node of another chain is an error, and what was captured before stays', async () => {
   const before = await captures.captured();
   const elsewhere = await startQuoteWorld(31338);
