@@ -39,10 +39,11 @@ type Outcome = readonly [pool: Address, outcome: ReadOutcome | null];
  *
  * The probers of quotes (`quoting/guards`) follow whole sides, of pools with a curve:
  * here one unit of each side is tried, of all pools.
+ *
+ * @param closed what is known before the first probe
  */
-export function createGuardProbe(deps: GuardProbeDeps): SideProbe {
+export function createGuardProbe(deps: GuardProbeDeps, closed = new Map<Address, ClosedSides>()): SideProbe {
   const { live } = deps;
-  const closed = new Map<Address, ClosedSides>();
   let stubCode: CodeOverrides = new Map();
   const takePools = async (pools: readonly GuardedPool[]) => {
     // The provider is that of the pool's storage, or one that can never be changed.

@@ -10,10 +10,11 @@ import { keepPools, noteSides, type SideProbe } from './closed-sides.ts';
  * Makes a probe that finds, for the due pools of a class, the sides whose tokens do not move, as quotes do. Under a
  * state override, a pool sends all that it has of a token, and gets it sent back. It finds nothing on nodes without
  * overrides. Quotes try what bins hold, which these reads do not know, and remember what moved (`quoting/guards`).
+ *
+ * @param closed what is known before the first probe
  */
-export function createTransferProbe(deps: PoolSchedule): SideProbe {
+export function createTransferProbe(deps: PoolSchedule, closed = new Map<Address, ClosedSides>()): SideProbe {
   const { chainId, rpcs } = deps;
-  const closed = new Map<Address, ClosedSides>();
   const takePools = async (pools: Awaited<ReturnType<PoolSchedule['pools']>>) => {
     keepPools(closed, pools);
     return pools;

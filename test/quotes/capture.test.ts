@@ -200,7 +200,7 @@ test('a node of another chain is an error, and what was captured before stays', 
   expect(await captures.captured()).toEqual(before);
 });
 
-test('a pool is closed when guards refuse the first unit of both sides, and not when they refuse one', async () => {
+test('a pool is closed when guards refuse the first unit of both sides, and not when they refuse one, also at a restart', async () => {
   const { chain, deployment } = world;
   const burning = await deployContract(chain, 'GasHog', [0n]);
   const stopLoss = (drawdownE6: number) =>
@@ -243,8 +243,29 @@ test('a pool is closed when guards refuse the first unit of both sides, and not 
     ]);
   }
   expect(await captures.closedPools(factory)).toEqual(new Set([stopped, burnt, jumpy].map(({ address }) => address)));
+
+  const deployments = deploymentsOf(factory).map((each) => ({ ...each, stopLoss: loss, priceVelocityGuard }));
+  const file = ChainsFile.parse({ chains: [chainConfig(31337, [world.anvil.url], { deployments })] });
+  const settings = { fiatMaxAgeSecs: 60, statusMaxAgeSecs: 60, llamaUrl: 'http://127.0.0.1:1' };
+  const start = () => {
+    const jobs = captureJobs({ file, database: database.pool, ...settings, logger: createLogger('capture', 'silent') });
+    return async (...names: readonly string[]) => {
+      for (const name of names) await jobs.find((job) => job.name === `${name}-others-31337`)?.run();
+      const rows = await captures.captured();
+      return new Set(pools.map(({ address }) => address).filter((pool) => rows.get(pool)?.status === 'pool_refused'));
+    };
+  };
+  const closed = new Set([stopped, burnt, jumpy].map(({ address }) => address));
+  expect(await start()('guards', 'transfers', 'price-health')).toEqual(closed);
   await chain.client.mine({ blocks: 20 });
   expect(await captures.closedPools(factory)).toEqual(new Set([stopped, burnt].map(({ address }) => address)));
+  // After a restart, until probes have come to each pool.
+  const restarted = start();
+  expect(await restarted('price-health')).toEqual(closed);
+  await chain.client.mine({ blocks: 1 });
+  expect(await restarted('transfers', 'guards', 'price-health')).toEqual(
+    new Set([stopped, burnt].map(({ address }) => address)),
+  );
 });
 
 test('funded pools are read in every run, and burners beside them only as far as their share goes', async () => {
