@@ -57,7 +57,7 @@ export async function writeLevels(
   if (isOfEarlier(block, target)) return null;
   const head = frameHead(shape.format, chain.chainId, target, madeAt);
   const extrasOf = (snapshot: DepthSnapshot): PoolExtras => ({
-    // A pool that is shown as it is in a committed block may be another in this one.
+    // A pool that is shown as of a committed block may hold more or less, or have another price, in this one.
     gas: chain.swapGas.of(snapshot, snapshot.block.pending ? block : snapshot.block),
     shares: shares.of(snapshot.pool.address),
   });

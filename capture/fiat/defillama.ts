@@ -141,8 +141,9 @@ export function defiLlamaPrices({ baseUrl, chains, limits, now, wallClock }: Lla
       const priced = answers.get(token)?.price;
       if (!priced) return [];
       // By other decimals than the index has, amounts would be worth powers of ten too much or too little.
-      const own = decimals?.get(token) ?? priced.decimals;
-      return (priced.decimals ?? own) === own ? [[token, priced.price] as const] : [];
+      const [indexed, said] = [decimals?.get(token), priced.decimals];
+      const areOther = indexed !== undefined && said !== null && said !== indexed;
+      return areOther ? [] : [[token, priced.price] as const];
     });
     return { prices: new Map(known), failures };
   };
