@@ -20,9 +20,9 @@ const ownerAt = (path: string) => readlink(path).then((owner) => Number.parseInt
 
 /** Locks the folder and waits; says how that went. */
 async function startLocker(): Promise<{ readonly child: ChildProcess; readonly said: string }> {
-  const script = `const { lockFolder } = await import(${JSON.stringify(import.meta.resolve('./folder-lock.ts'))});
-    await lockFolder(${JSON.stringify(folder)}).then(() => console.log('locked'), (error) => console.log(error.message));
-    process.on('SIGTERM', () => process.exit()); setInterval(() => undefined, 1_000);`;
+  const script = `process.on('SIGTERM', () => process.exit()); setInterval(() => undefined, 1_000);
+    const { lockFolder } = await import(${JSON.stringify(import.meta.resolve('./folder-lock.ts'))});
+    await lockFolder(${JSON.stringify(folder)}).then(() => console.log('locked'), (error) => console.log(error.message));`;
   const args = ['--import', 'tsx', '--input-type=module', '--eval', script];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   onTestFinished(() => {

@@ -1,4 +1,4 @@
-import { expect } from 'vitest';
+import { expect, vi } from 'vitest';
 import { request } from '../../devnet/json-rpc.ts';
 
 /** Makes the transactions of `work` again, all of them in one block. */
@@ -15,6 +15,8 @@ export async function inOneBlock<T>(url: string, work: () => Promise<T>): Promis
     ]);
     sent.push(...found.transactions);
   }
+  // The node drops mined transactions from its pool a moment later, and gives nonces after those in it.
+  await vi.waitUntil(async () => Number((await request<{ pending: string }>(url, 'txpool_status', [])).pending) === 0);
   await request(url, 'evm_revert', [snapshot]);
   await request(url, 'evm_setAutomine', [false]);
   for (const { from, to, input, value } of sent) {
