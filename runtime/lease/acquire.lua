@@ -9,12 +9,16 @@
 -- remember it may take a lease with fencing. Tokens follow the clock, so they keep growing across such a loss.
 local holder = redis.call('GET', KEYS[1])
 local token = ARGV[3]
-if holder and holder ~= token then return nil end
+if holder and holder ~= token then
+  -- It lasts longer only where the clock of Redis was set back since. A living holder prolongs it within that time.
+  if redis.call('PTTL', KEYS[1]) > tonumber(ARGV[1]) then redis.call('PEXPIRE', KEYS[1], ARGV[1]) end
+  return nil
+end
 if KEYS[2] then
   local time = redis.call('TIME')
   local now = tonumber(time[1]) * 1000000 + tonumber(time[2])
   local epoch = tonumber(redis.call('GET', KEYS[3]))
-  if not epoch then
+  if not epoch or epoch > now then
     epoch = now
     redis.call('SET', KEYS[3], string.format('%.0f', now))
   end

@@ -93,3 +93,23 @@ test('a process to which Redis gave a lease without fencing holds it, though the
   expect([lease?.isHeld(), (await redis.pttl(keys.lease)) > 50_000]).toEqual([true, true]);
   expect(await acquireLease(request('other'))).toBeUndefined();
 });
+
+test.each([
+  ['lasts for that hour', () => redis.pexpire(keys.lease, 3_600_000)],
+  [
+    'ended, while Redis has its data since a time to come',
+    async () => {
+      await redis.del(keys.lease);
+      await redis.set(keys.epoch, `${(Date.now() + 3_600_000) * 1_000}`);
+    },
+  ],
+])(
+  'a Redis whose clock was set back an hour gives a lease to the next soon: that of a dead holder %s',
+  async (_, setBack) => {
+    const dead = await acquired(400);
+    await setBack();
+    expect(await acquire(400)).toBeUndefined();
+    const next = await eventually(() => acquire(400));
+    expect(BigInt(next?.fence ?? 0)).toBeGreaterThan(BigInt(dead.fence));
+  },
+);
