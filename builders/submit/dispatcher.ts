@@ -109,10 +109,14 @@ export class QuoteDispatcher {
   }
 
   /**
-   * Removes updates that no worker took in time, so that they do not fill Redis. To be called every few seconds.
+   * Drops updates that no worker took in time, so that they do not fill Redis. To be called every few seconds.
    */
   async sweep(endpoints: readonly Endpoint[]): Promise<void> {
-    await Promise.all(endpoints.map(({ id }) => this.#queues.sweep(id)));
+    await Promise.all(
+      endpoints.map(async (endpoint) => {
+        for await (const submission of this.#queues.sweep(endpoint.id)) this.#log.note(endpoint, submission, 'dropped');
+      }),
+    );
   }
 
   /** Ends the dispatcher's own work. Its connections are closed by their owner. */

@@ -40,10 +40,17 @@ export class EndpointQueues {
     removing.catch((error: unknown) => this.#logger.debug({ err: error, endpoint: endpointId }, 'a job stays queued'));
   }
 
-  /** Removes updates that no worker took in time, so that a missing worker does not fill Redis. */
-  async sweep(endpointId: string): Promise<void> {
-    for (const state of ['wait', 'prioritized'] as const)
-      await this.get(endpointId).clean(ACKNOWLEDGE_WITHIN_MS, SWEEP_LIMIT, state);
+  /**
+   * Removes updates that no worker took in time, so that a missing worker does not fill Redis. Gives those that it
+   * removed: of several processes, one gets each.
+   */
+  async *sweep(endpointId: string): AsyncGenerator<Submission> {
+    const queue = this.get(endpointId);
+    for (const state of ['wait', 'prioritized'] as const) {
+      const jobs = await queue.getJobs(state, 0, SWEEP_LIMIT - 1, true);
+      const removed = new Set(await queue.clean(ACKNOWLEDGE_WITHIN_MS, SWEEP_LIMIT, state));
+      for (const { id = '', data } of jobs) if (removed.has(id) && 'update' in data) yield submissionOfJob(data);
+    }
   }
 
   async close(): Promise<void> {
