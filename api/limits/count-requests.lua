@@ -2,7 +2,8 @@
 -- KEYS: 1 count of the client. ARGV: 1 requests, 2 length of a window, ms
 -- Returns the count, these requests included, and the time to the end of the window, ms.
 local count = redis.call('INCRBY', KEYS[1], ARGV[1])
-local left = redis.call('PTTL', KEYS[1])
-if left >= 0 then return { count, left } end
-redis.call('PEXPIRE', KEYS[1], ARGV[2])
-return { count, tonumber(ARGV[2]) }
+local left, window = redis.call('PTTL', KEYS[1]), tonumber(ARGV[2])
+if left >= 0 and left <= window then return { count, left } end
+-- The count is new, or the clock of Redis was set back since.
+redis.call('PEXPIRE', KEYS[1], window)
+return { count, window }

@@ -247,3 +247,16 @@ test('a refusal says how long to wait, and the window ends when it said', async 
   await vi.waitUntil(async () => (await redis.exists(key)) === 0);
   expect((await ask(url, client)).status).toBe(404);
 });
+
+test('a Redis whose clock is set back an hour locks no client out for that hour', async () => {
+  const limits = LimitsConfig.parse({ quote: { anonymous: quota(1), keyed: quota(1) } });
+  const url = `${await startApi(limits, { prefix: 'back' })}${EVM}/1/${POOL}/bid_ask`;
+  const client = newClient();
+  expect((await ask(url, client)).status).toBe(404);
+  const [key = ''] = await redis.keys('back:limit:quote:ip:*');
+  // Redis ends a count at a time of its clock.
+  await redis.pexpire(key, 3_600_000);
+  const rejected = await ask(url, client);
+  expect([rejected.status, Number(rejected.headers.get('Retry-After'))]).toEqual([429, 60]);
+  expect(await redis.pttl(key)).toBeLessThanOrEqual(60_000);
+});
