@@ -1,6 +1,6 @@
-import { responseError } from '../rest/errors.ts';
 import { headersOf } from './headers.ts';
 import type { HeldQuotes } from './held-quotes.ts';
+import { rejection } from './rejection.ts';
 import type { Block, Connection, PoolFailure, Quote } from './types.ts';
 
 type Result = { readonly poolAddress: string } & (
@@ -39,7 +39,7 @@ async function requestBatch(
   const headers = headersOf(apiKey, { 'Content-Type': 'application/json' });
   const body = JSON.stringify({ pools, depth, basis });
   const response = await fetch(`${base}/bid_ask/batch`, { method: 'POST', headers, body, signal });
-  if (!response.ok) throw responseError(response, await response.json().catch(() => null));
+  if (!response.ok) throw await rejection(response);
   const { results } = (await response.json()) as { readonly results: readonly Result[] };
   return { results, block: blockOf(response.headers) };
 }

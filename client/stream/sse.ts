@@ -1,5 +1,6 @@
-import { ConnectionError, responseError } from '../rest/errors.ts';
+import { ConnectionError } from '../rest/errors.ts';
 import { headersOf } from './headers.ts';
+import { rejection } from './rejection.ts';
 import type { Transport } from './types.ts';
 
 /** Server-sent events, read with `fetch`. */
@@ -14,7 +15,7 @@ export const followEvents: Transport = async (
     headers,
     signal,
   });
-  if (!response.ok || !response.body) throw responseError(response, await response.json().catch(() => null));
+  if (!response.ok || !response.body) throw await rejection(response);
   const reader = response.body.getReader();
   const decoder = new TextDecoder();
   let fields: Record<string, string> = {};
