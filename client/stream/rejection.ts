@@ -6,8 +6,6 @@ import { type ApiClientError, ConnectionError, responseError } from '../rest/err
  */
 export async function rejection(response: Response): Promise<ApiClientError> {
   const body = (await response.json().catch(() => null)) as { readonly error?: unknown } | null;
-  if (response.status === 404 && typeof body?.error !== 'string') {
-    return new ConnectionError('The response 404 is not of the service');
-  }
+  if (response.status === 404 && !body?.error) return new ConnectionError('A proxy returned status 404');
   return responseError(response, body);
 }
