@@ -13,8 +13,8 @@ export function DepthPanel({
   readonly quote: Quote | null;
   readonly tokens: readonly [Token, Token];
 }) {
-  // Until the chart is loaded, or if that fails, the numbers are shown alone.
-  const Chart = useDeferred(loadChart);
+  // Until the chart is loaded, the numbers are shown alone.
+  const { Component: Chart, failure } = useDeferred(loadChart);
   const [token0, token1] = tokens;
   if (token0.decimals === null || token1.decimals === null) {
     return <Notice>A token does not report its decimals: amounts cannot be shown in whole tokens.</Notice>;
@@ -25,7 +25,9 @@ export function DepthPanel({
   const names = [nameOf(token0), nameOf(token1)] as const;
   return (
     <>
-      {Chart ? <Chart sides={sides} names={names} /> : <Skeleton lines={5} />}
+      {failure && <Notice tone="bad">{failure}</Notice>}
+      {Chart && <Chart sides={sides} names={names} />}
+      {!(Chart || failure) && <Skeleton lines={5} />}
       <details>
         <summary>Levels in numbers</summary>
         <div class="levels">

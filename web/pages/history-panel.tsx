@@ -14,7 +14,7 @@ export function HistoryPanel({ chainId, pool, tokens }: Props) {
   const [chosen, choose] = useState<Interval | null>(null);
   // What was found to suit stays, whatever is traded later.
   const usual = useRef<Interval | null>(null);
-  const Chart = useDeferred(loadChart);
+  const { Component: Chart, failure: chartFailure } = useDeferred(loadChart);
   const place = { chainId, poolAddress: pool };
   const load = async (signal: AbortSignal) => {
     usual.current ??= await usualInterval(place, signal);
@@ -45,6 +45,7 @@ export function HistoryPanel({ chainId, pool, tokens }: Props) {
         ))}
       </fieldset>
       {failure && <Notice tone="bad">{failure}</Notice>}
+      {chartFailure && <Notice tone="bad">{chartFailure}</Notice>}
       {isEmpty && <Notice>There is no history yet.</Notice>}
       {data && !isEmpty && Chart && (
         <Chart
@@ -54,7 +55,7 @@ export function HistoryPanel({ chainId, pool, tokens }: Props) {
           names={[nameOf(token0), nameOf(token1)]}
         />
       )}
-      {!(data && Chart) && <Skeleton lines={12} />}
+      {!((data && Chart) || chartFailure) && <Skeleton lines={12} />}
     </div>
   );
 }

@@ -28,7 +28,7 @@ export function PoolsPage() {
   const found = data?.data.filter((pool) => !view.starred || favourites.value.has(keyOf(pool))) ?? [];
   const trends = useTrends(found);
   // No first row waits for their code.
-  const Keys = useDeferred(loadKeys, trends !== null || data?.data.length === 0);
+  const { Component: Keys } = useDeferred(loadKeys, trends !== null || data?.data.length === 0);
   const generatedAt = data?.data[0]?.analytics24h?.generatedAtTs ?? null;
   return (
     <>
