@@ -1,5 +1,5 @@
 import { render } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useDeferred } from './deferred.ts';
 import { followLink, here } from './location.ts';
 import { PoolsPage } from './pages/pools.tsx';
 
@@ -46,26 +46,14 @@ function App() {
   );
 }
 
-type Pages = typeof import('./pages/other-pages.ts');
-
 /** Any page but the first. All of these are loaded together when one is opened: browsers fetch few files at a time. */
 function OtherPage({ path }: { readonly path: string }) {
-  const [pages, show] = useState<Pages | null>(null);
-  const [failed, fail] = useState(false);
-  useEffect(() => {
-    import('./pages/other-pages.ts').then(show, () => fail(true));
-  }, []);
-  const page = pages?.pageAt(path);
-  useEffect(() => {
-    if (pages) document.title = `${page?.title ?? 'Not found'} · ${NAME}`;
-    return () => {
-      document.title = NAME;
-    };
-  }, [pages, path]);
-  if (failed) return <p role="alert">This page could not be loaded. Reload to try again.</p>;
-  if (!pages) return null;
-  return page ? <page.Page /> : <h1>There is no such page</h1>;
+  const { Component, isFailed } = useDeferred(loadPages);
+  if (isFailed) return <p role="alert">This page could not be loaded. Trying again, or reload it.</p>;
+  return Component ? <Component path={path} name={NAME} /> : null;
 }
+
+const loadPages = async () => (await import('./pages/other-pages.tsx')).PageAt;
 
 document.addEventListener('click', followLink);
 const root = document.getElementById('app');

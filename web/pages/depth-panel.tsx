@@ -2,6 +2,7 @@ import type { Quote } from '../api.ts';
 import { useDeferred } from '../deferred.ts';
 import { type DepthPoint, depthSides } from '../depth.ts';
 import { priceText, share, tokenAmount } from '../format.ts';
+import { ChartLoading } from '../parts/chart-loading.tsx';
 import { Notice, Skeleton } from '../parts/notice.tsx';
 import { nameOf, type Token } from '../parts/token.tsx';
 
@@ -14,7 +15,7 @@ export function DepthPanel({
   readonly tokens: readonly [Token, Token];
 }) {
   // Until the chart is loaded, the numbers are shown alone.
-  const { Component: Chart, failure } = useDeferred(loadChart);
+  const { Component: Chart, isFailed = false } = useDeferred(loadChart);
   const [token0, token1] = tokens;
   if (token0.decimals === null || token1.decimals === null) {
     return <Notice>A token does not report its decimals: amounts cannot be shown in whole tokens.</Notice>;
@@ -25,9 +26,7 @@ export function DepthPanel({
   const names = [nameOf(token0), nameOf(token1)] as const;
   return (
     <>
-      {failure && <Notice tone="bad">{failure}</Notice>}
-      {Chart && <Chart sides={sides} names={names} />}
-      {!(Chart || failure) && <Skeleton lines={5} />}
+      {Chart ? <Chart sides={sides} names={names} /> : <ChartLoading isFailed={isFailed} lines={5} />}
       <details>
         <summary>Levels in numbers</summary>
         <div class="levels">

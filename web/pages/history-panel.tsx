@@ -1,7 +1,8 @@
 import { useMemo, useRef, useState } from 'preact/hooks';
 import { useDeferred } from '../deferred.ts';
 import { INTERVALS, type Interval, loadHistory, usualInterval } from '../load-history.ts';
-import { Notice, Skeleton } from '../parts/notice.tsx';
+import { ChartLoading } from '../parts/chart-loading.tsx';
+import { Notice } from '../parts/notice.tsx';
 import { nameOf, type Token } from '../parts/token.tsx';
 import { usePolled } from '../polling.ts';
 
@@ -14,7 +15,7 @@ export function HistoryPanel({ chainId, pool, tokens }: Props) {
   const [chosen, choose] = useState<Interval | null>(null);
   // What was found to suit stays, whatever is traded later.
   const usual = useRef<Interval | null>(null);
-  const { Component: Chart, failure: chartFailure } = useDeferred(loadChart);
+  const { Component: Chart, isFailed = false } = useDeferred(loadChart);
   const place = { chainId, poolAddress: pool };
   const load = async (signal: AbortSignal) => {
     usual.current ??= await usualInterval(place, signal);
@@ -45,7 +46,6 @@ export function HistoryPanel({ chainId, pool, tokens }: Props) {
         ))}
       </fieldset>
       {failure && <Notice tone="bad">{failure}</Notice>}
-      {chartFailure && <Notice tone="bad">{chartFailure}</Notice>}
       {isEmpty && <Notice>There is no history yet.</Notice>}
       {data && !isEmpty && Chart && (
         <Chart
@@ -55,7 +55,7 @@ export function HistoryPanel({ chainId, pool, tokens }: Props) {
           names={[nameOf(token0), nameOf(token1)]}
         />
       )}
-      {!((data && Chart) || chartFailure) && <Skeleton lines={12} />}
+      {!(data && Chart) && <ChartLoading isFailed={isFailed} lines={12} />}
     </div>
   );
 }

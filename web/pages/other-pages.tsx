@@ -1,4 +1,5 @@
 import type { ComponentType } from 'preact';
+import { useEffect } from 'preact/hooks';
 import { Keys } from '../parts/keys.tsx';
 import { GlossaryPage } from './glossary.tsx';
 import { PoolPage } from './pool.tsx';
@@ -20,5 +21,20 @@ const PAGES: readonly (readonly [path: RegExp, page: OtherPage])[] = [
 /** The keys come with these pages, since one file more would delay the first rows. */
 export const keysComponent = (): ComponentType => Keys;
 
+type Props = {
+  readonly path: string;
+  /** Of the explorer, for the title. */
+  readonly name: string;
+};
+
 /** The page of a path other than `/`. */
-export const pageAt = (path: string): OtherPage | undefined => PAGES.find(([pattern]) => pattern.test(path))?.[1];
+export function PageAt({ path, name }: Props) {
+  const page = PAGES.find(([pattern]) => pattern.test(path))?.[1];
+  useEffect(() => {
+    document.title = `${page?.title ?? 'Not found'} · ${name}`;
+    return () => {
+      document.title = name;
+    };
+  }, [path, name]);
+  return page ? <page.Page /> : <h1>There is no such page</h1>;
+}

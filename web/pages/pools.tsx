@@ -64,7 +64,7 @@ export function PoolsPage() {
   );
 }
 
-const loadKeys = async () => (await import('./other-pages.ts')).keysComponent();
+const loadKeys = async () => (await import('./other-pages.tsx')).keysComponent();
 
 const addressOf = (key: string) => key.slice(key.lastIndexOf(':') + 1);
 
