@@ -27,6 +27,8 @@ test.each([
   ['日本円コイン', '日本円コイン'],
   [' \u00a0padded\t\r\nand \u3000 broken ', 'padded and broken'],
   ['A\u0007B\u202eC\u200bD\u2066E\ufeffF\u00adG\u{e0041}H\ue000I\u3164J', 'ABCDEFGHIJ'],
+  ['\u2800US\u{1d159}\u2800DC\u{13441}', 'US DC'],
+  ['U\u{13430}S\u{16fe4}D\u{1343f}C', 'USDC'],
   ['<img src=x onerror="alert(1)">', '‹img src=x onerror=”alert(1)”›'],
   ["AT&T's `stock`, new; 1", 'AT＆T’s ‘stock‘‚ new； 1'],
   ['=HYPERLINK("x")', 'HYPERLINK(”x”)'],
@@ -51,7 +53,7 @@ test('no text, however odd, is shown long, hidden, turned or as markup, and what
   const odd = fc.oneof(
     fc.string({ unit: 'binary', maxLength: 150 }),
     fc.string({
-      unit: fc.constantFrom(...'<>&"\'`,;=+-@ ＝＋－＠', '\u202e', '\n', 'a', '\u{e0020}', '\u0301'),
+      unit: fc.constantFrom(...'<>&"\'`,;=+-@ ＝＋－＠', '\u202e', '\n', 'a', '\u{e0020}', '\u0301', '\u2800'),
       maxLength: 150,
     }),
   );
@@ -64,7 +66,7 @@ test('no text, however odd, is shown long, hidden, turned or as markup, and what
     expect([...text].length).toBeLessThanOrEqual(64);
     expect(text).not.toBe('');
     expect(text).not.toMatch(
-      /[\p{Cc}\p{Default_Ignorable_Code_Point}\p{Co}\p{Bidi_Control}<>&"'`,;]|^[\s=+@＝＋－＠-]|\s$|\s\s/u,
+      /[\p{Cc}\p{Default_Ignorable_Code_Point}\p{Co}\p{Bidi_Control}\u2800\u{1d159}<>&"'`,;]|^[\s=+@＝＋－＠-]|\s$|\s\s/u,
     );
   }
   expect(await shown(texts.map((text) => text ?? ''))).toEqual(texts);
