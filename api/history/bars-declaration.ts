@@ -29,7 +29,8 @@ export const RawBarsQuery = z.object({
   currency: z.enum(['token', 'usd']).optional().openapi({
     default: 'token',
     example: 'token',
-    description: 'Prices in the other token, or in US dollars by its price when the bar begins.',
+    description:
+      'Prices in the other token, or in US dollars by its price when the bar begins: by that of its hour after seven days, not known after 400.',
   }),
   invert: flag('Prices of token1 in token0: the bid is then the inverse of the ask.'),
   includeEmpty: flag(
@@ -43,7 +44,11 @@ const prices = {
   lowX64: Price.describe('Lowest price.'),
   closeX64: Price.describe('Last price.'),
 };
-const final = z.boolean().describe('Whether the whole interval is final: it does not change any more.');
+const final = z
+  .boolean()
+  .describe(
+    'Whether the whole interval is final: it does not change any more, but for prices in US dollars (`currency`).',
+  );
 
 const Bar = documented('TradeBar', 'Executed prices of a pool in an interval.', {
   startTs,
