@@ -132,6 +132,24 @@ test('whole days of samples and hours are dropped when they are too old, and the
   expect((await capture.query('SELECT FROM history.quote_hour WHERE hour_ts = $1', [START])).rowCount).toBe(0);
 });
 
+test('an hour of a chain that is behind has one bar of all its samples', async () => {
+  const from = START + 92 * DAY;
+  for (const [secs, bid] of [
+    [60, 10n],
+    [1_800, 30n],
+    [3_599, 20n],
+    [3_600, 99n],
+  ] as const) {
+    await read(from + secs, 'healthy', bid, bid + 1n);
+    await sample(from + secs + 4_200);
+  }
+  const { rows } = await capture.query(
+    'SELECT hour_ts::int - $1 AS hour, high_bid_x64 AS high, close_bid_x64 AS close, sample_count AS count FROM history.quote_hour WHERE hour_ts >= $1',
+    [from],
+  );
+  expect(rows).toEqual([{ hour: 0, high: '30', close: '20', count: 3 }]);
+});
+
 test('jobs that make partitions at once wait for each other, longer than readers would', async () => {
   const [one, other] = [await capture.connect(), await capture.connect()];
   try {

@@ -49,6 +49,6 @@ export async function recordQuotes(
   await countSamples(database, [chainId, funded, minutesFrom]);
   const closed = nowSecs - HOUR_CLOSES_SECS;
   await keepHours(database, [Math.floor(minutesFrom / DAY) * DAY, hoursFrom, closed]);
-  await insertHours(database, [chainId, Math.max(minutesFrom, hoursFrom), closed - (closed % 3_600)]);
+  await insertHours(database, [chainId, Math.max(minutesFrom, hoursFrom), closed - (closed % 3_600), funded]);
   if (failure) throw failure;
 }
