@@ -35,15 +35,22 @@ export async function claimIndex(
   logger: Logger,
 ): Promise<ClaimedIndex> {
   const database = openDatabase(url, 'ptd_indexer', logger, { max: 1 }).$client;
+  let isReported = false;
   const claim = async (): Promise<ClaimedIndex> => {
     const served = await servedSchema(database);
     const schema = pinned ?? served ?? FIRST_SCHEMA;
     if (!isBackfill) await assertNotReplaced(database, schema, served);
-    const lock = new SchemaLock(url, schema);
+    const lock = new SchemaLock(url, schema, () =>
+      logger.warn({ schema }, 'waiting until a backfill has removed cached logs, which may take hours'),
+    );
     try {
       await lock.keep();
       await clearStaleMarks(database, schema);
     } catch (error) {
+      if (error instanceof SchemaTakenError && !isReported) {
+        isReported = true;
+        logger.warn({ schema, limitMs: CLAIM_WAIT_MS }, 'waiting until another indexer ends, which writes the schema');
+      }
       await lock.release();
       throw error;
     }

@@ -1,12 +1,15 @@
 import pg from 'pg';
 import { AppError } from '../../config/app-error.ts';
 import { ADVISORY_LOCKS } from '../../db/advisory-locks.ts';
+import { isLockBusy } from '../../db/failure.ts';
 import { actAs } from '../../db/process-roles.ts';
 import type { Queryable } from '../../db/transaction.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 /** Ten seconds after this long without an answer it counts as lost: Postgres has ended the session by then. */
 const KEEP_ALIVE_MS = 20_000;
+/** After this long without the lock on cached logs, the wait is reported. */
+const CACHE_REPORT_MS = 200;
 
 /** Another process writes the schema. */
 export class SchemaTakenError extends AppError {
@@ -59,12 +62,15 @@ export async function writtenSchemas(database: Queryable, schemas: readonly stri
 export class SchemaLock {
   readonly #url: string;
   readonly #schema: string;
+  readonly #onCacheWait: () => void;
   #session: pg.Client | null = null;
   #readsCache = true;
 
-  constructor(url: string, schema: string) {
+  /** @param onCacheWait called when {@link keep} waits until cached logs are removed */
+  constructor(url: string, schema: string, onCacheWait: () => void = () => undefined) {
     this.#url = url;
     this.#schema = schema;
+    this.#onCacheWait = onCacheWait;
   }
 
   /**
@@ -89,12 +95,25 @@ export class SchemaLock {
     await session.connect();
     try {
       if (!(await tryLockSchema(session, this.#schema, 'session'))) throw new SchemaTakenError(this.#schema);
-      if (this.#readsCache) await session.query('SELECT pg_advisory_lock_shared($1, 0)', [ADVISORY_LOCKS.indexCache]);
+      if (this.#readsCache) await this.#lockCache(session);
     } catch (error) {
       await session.end();
       throw error;
     }
     this.#session = session;
+  }
+
+  async #lockCache(session: pg.Client): Promise<void> {
+    const lock = () => session.query('SELECT pg_advisory_lock_shared($1, 0)', [ADVISORY_LOCKS.indexCache]);
+    await session.query(`SET lock_timeout = ${CACHE_REPORT_MS}`);
+    try {
+      await lock();
+    } catch (error) {
+      if (!isLockBusy(error)) throw error;
+      this.#onCacheWait();
+      await session.query('RESET lock_timeout');
+      await lock();
+    }
   }
 
   /** Declares that this process no longer reads the cached logs, so that they may be removed. */
