@@ -31,7 +31,7 @@ import type { StartOptions } from './ponder-command.ts';
 import { divertPonderLog } from './ponder-log.ts';
 import { endWithoutPort } from './ponder-port.ts';
 import { claimIndex } from './publication/claim-index.ts';
-import { FIRST_SCHEMA } from './publication/index-schemas.ts';
+import { FIRST_SCHEMA, wasReplaced } from './publication/index-schemas.ts';
 import { LIVE_SCHEMA } from './publication/live-views.ts';
 import { publish } from './publication/publisher.ts';
 import { SchemaTakenError } from './publication/schema-lock.ts';
@@ -121,13 +121,17 @@ async function start({ schema: chosen, build = false }: Options): Promise<void> 
   Object.assign(globalThis, { PONDER_NODES: nodes });
   const options = { schema: index.schema, hostname: settings.HOST, logLevel: settings.LOG_LEVEL };
   endWithoutPort(settings.HOST, settings.PORT);
-  await becomePonder(options).catch((cause: Error) => {
+  await becomePonder(options).catch(async (cause: Error) => {
     if (!REJECTED_ROWS.test(cause.message)) throw cause;
+    // A backfill continues a way back, whatever code runs it.
+    const isWayBack = build && (await wasReplaced(index.database, index.schema).catch(() => false));
     process.send?.(INDEXER_MESSAGES.otherCode);
-    throw new ConfigError(
-      `DATABASE_SCHEMA: other code, or code for other chains, wrote "${index.schema}": "npm run backfill" builds a new index`,
-      { cause },
-    );
+    const remedy = isWayBack
+      ? 'turn back with that code, or "npm run backfill -- --fresh" removes it and builds a new index'
+      : '"npm run backfill" builds a new index';
+    throw new ConfigError(`DATABASE_SCHEMA: other code, or code for other chains, wrote "${index.schema}": ${remedy}`, {
+      cause,
+    });
   });
 }
 

@@ -108,3 +108,16 @@ test('a chains file that changes twice while an index serves gets one all the sa
   await expectFilledAgain(await world.chainsFrom(0), { schema: 'onchain_3', replaces: 'onchain_2' });
   expect(await indexes()).toEqual(['onchain_1', 'onchain_2', 'onchain_3']);
 });
+
+test('a way back to an index of other chains says what ends it, and that does', async () => {
+  const chainsFile = await world.chainsFrom(0);
+  const remedy = /wrote "onchain_2": turn back with that code, or "npm run backfill -- --fresh" removes it/;
+  for (const parameters of [['--schema', 'onchain_2'], []]) {
+    const run = backfill({ ...world, chainsFile }, parameters);
+    expect(await run.ended).toBe(1);
+    expect(run.stderr()).toMatch(remedy);
+  }
+  const fresh = backfill({ ...world, chainsFile }, ['--fresh', '--json']);
+  expect(await fresh.ended, fresh.stderr()).toBe(0);
+  expect(fresh.lines('end')).toMatchObject([{ schema: 'onchain_2', replaces: 'onchain_3' }]);
+});
