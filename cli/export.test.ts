@@ -190,6 +190,17 @@ test('files that are there stay, days without one are written, and --force write
   expect(readFileSync(path(0)).equals(first)).toBe(true);
 });
 
+test('--force removes the file of a day that lost its rows, but none that cannot be written again', async () => {
+  const folder = join(out, 'emptied');
+  const path = (view: string) => join(folder, view, String(CHAINS[0]), '2026-11-17.csv');
+  for (const view of ['trade_candle', 'quote_sample']) {
+    await runExport(command(view, 'csv', folder));
+    writeFileSync(path(view), 'of before');
+    await runExport(command(view, 'csv', folder, '--from', '2026-11-17', '--force'));
+  }
+  expect([existsSync(path('trade_candle')), existsSync(path('quote_sample'))]).toEqual([false, true]);
+});
+
 test('a day is written once it is final', async () => {
   const folder = join(out, 'later');
   await runExport(command('pool_day', 'parquet', folder));

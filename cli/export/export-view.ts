@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type pg from 'pg';
 import { readIndexedBlocks } from '../../db/indexed-blocks.ts';
@@ -7,7 +7,7 @@ import { inTransaction, type Queryable } from '../../db/transaction.ts';
 import { makeFolder } from '../../runtime/make-folder.ts';
 import { formatDay } from '../arguments.ts';
 import { type Column, readColumns } from './columns.ts';
-import { CLOSE_ROWS, FETCH_ROWS, openRows, ROWS_PER_FETCH, type View } from './rows-sql.ts';
+import { CLOSE_ROWS, FETCH_ROWS, OF_INDEX, openRows, ROWS_PER_FETCH, type View } from './rows-sql.ts';
 import { createTableFile, type Format, type Row, type TableFile } from './table-file.ts';
 
 export interface ExportRequest {
@@ -46,7 +46,8 @@ const finalTimes = loadStatement<{ readonly untilTs: number }>('./final-until.sq
 
 /**
  * Writes a file per chain and day of a view: `OUT/VIEW/CHAIN/DAY.FORMAT`. A day without rows has no file. After a kill,
- * the same call continues with the days that have no file.
+ * the same call continues with the days that have no file. With `force`, the file of a day that has no rows any more is
+ * removed, but only of views of the index alone.
  *
  * @throws an error of Postgres or of the file system; complete files stay
  */
@@ -143,6 +144,10 @@ function dayFiles(request: DaysRequest, count: Count) {
   let nextDay = request.from;
   const finish = (untilTs: number) => {
     open?.file.finish();
+    if (request.force && OF_INDEX.has(request.view)) {
+      for (let dayTs = nextDay; dayTs < untilTs; dayTs += DAY)
+        if (dayTs !== open?.dayTs) rmSync(pathOf(request, request.chainId, dayTs), { force: true });
+    }
     count((untilTs - nextDay) / DAY, open && pathOf(request, request.chainId, open.dayTs), open?.rows);
     nextDay = untilTs;
   };
