@@ -13,7 +13,7 @@ export const VIEWS = {
 } as const;
 export type View = keyof typeof VIEWS;
 
-/** Views of the index alone: a day without rows has none. Rows of other views are dropped with age, or are not made again. */
+/** Views of the index alone. Rows of other views are dropped with age, or cannot be made again. */
 export const OF_INDEX: ReadonlySet<View> = new Set(['trade_candle', 'pool_day', 'dex_trades']);
 
 /** Order within a day of views whose second column is neither a pool nor a token. */
