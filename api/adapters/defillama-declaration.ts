@@ -39,7 +39,7 @@ export const getDefillamaDay = {
   ...ADAPTER,
   summary: 'Get volume, fees, revenue and TVL of a day for DefiLlama',
   description:
-    'Of all pools of enabled deployments, and of the oldest generation where it is indexed, but delisted ones. 404 until the whole day is final.',
+    'Of all pools of enabled deployments, and of the oldest generation where it is indexed, but delisted ones. Pools whose index differs from the chain count. 404 until the whole day is final.',
   request: { params, query: DayQuery },
   answer: {
     description: 'The day',

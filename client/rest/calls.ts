@@ -93,7 +93,7 @@ export interface Operations {
   /** List the events of blocks for DEXTools. Swaps and changes of liquidity, both bounds included. 404 above the newest block that is served. Left out is what would stop a site's indexing, such as a swap with an amount of zero. */
   listDextoolsEvents(request: RequestOf<'listDextoolsEvents'>, options?: CallOptions): Promise<ResponseOf<'listDextoolsEvents'>>;
 
-  /** Get volume, fees, revenue and TVL of a day for DefiLlama. Of all pools of enabled deployments, and of the oldest generation where it is indexed, but delisted ones. 404 until the whole day is final. */
+  /** Get volume, fees, revenue and TVL of a day for DefiLlama. Of all pools of enabled deployments, and of the oldest generation where it is indexed, but delisted ones. Pools whose index differs from the chain count. 404 until the whole day is final. */
   getDefillamaDay(request: RequestOf<'getDefillamaDay'>, options?: CallOptions): Promise<ResponseOf<'getDefillamaDay'>>;
 
   /** How current the data is. Head, index and ages by chain, each at most some seconds old. Also responds while the database is unreachable. */
