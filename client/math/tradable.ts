@@ -26,7 +26,8 @@ export interface TradableOptions {
   /**
    * Highest time since a quote was read, milliseconds. The error of your clock must be smaller. A pool is read once a
    * block, so it is longer than the chain's block time. The block may have been older than that when it was read, by up
-   * to the service's `quotes.maxAgeMs`: `X-Block-Age-Ms` says how old. The option `fetch` of a client gets that header.
+   * to the service's `quotes.maxAgeMs`: `X-Block-Age-Ms` says how old, which the option `fetch` of a client gets, and
+   * `block.timestamp` of a stream.
    */
   readonly maxAgeMs: number;
   /** The side to trade on. Default: both have to be open. */

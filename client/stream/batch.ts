@@ -47,5 +47,5 @@ async function requestBatch(
 /** Gives the block of a batch; null when no pool of it was read. */
 function blockOf(headers: Headers): Block | null {
   const [number, hash] = [headers.get('X-Block-Number'), headers.get('X-Block-Hash')];
-  return number && hash ? { number: Number(number), hash } : null;
+  return number && hash ? { number: Number(number), hash, timestamp: null } : null;
 }

@@ -57,7 +57,7 @@ export class HeldQuotes {
 
   /** Applies a message. @throws LostMessagesError when the message does not follow the last one */
   take(message: StreamMessage): void {
-    const { event, id = '', seq, prevSeq, blockNumber, blockHash, fromBlock, last } = message;
+    const { event, id = '', seq, prevSeq, blockNumber, blockHash, blockTimestamp, fromBlock, last } = message;
     if (prevSeq !== this.#seq) {
       this.resumeId = '';
       this.#forget();
@@ -72,8 +72,9 @@ export class HeldQuotes {
     for (const pool of message.pools ?? []) this.#fail(pool);
     for (const pool of message.errors ?? []) this.#fail(pool);
     for (const quote of message.quotes ?? []) this.#put(quote.poolAddress, quote, blockNumber);
-    this.#confirmedAt = message.blockTimestamp;
-    this.#block = event === 'heartbeat' || last ? { number: blockNumber, hash: blockHash } : null;
+    this.#confirmedAt = blockTimestamp;
+    this.#block =
+      event === 'heartbeat' || last ? { number: blockNumber, hash: blockHash, timestamp: blockTimestamp } : null;
     this.#reason = event === 'bye' ? `The service ended the stream: ${message.reason}` : 'The block is not complete';
   }
 

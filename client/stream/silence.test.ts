@@ -25,7 +25,14 @@ function startService() {
       service.opened += 1;
       service.send = (block) => {
         const [prevSeq, seq] = [this.#seq || null, ++this.#seq];
-        this.#give({ event: 'heartbeat', seq, prevSeq, blockNumber: block, blockHash: '0x', blockTimestamp: 0 });
+        this.#give({
+          event: 'heartbeat',
+          seq,
+          prevSeq,
+          blockNumber: block,
+          blockHash: '0x',
+          blockTimestamp: 900 + block,
+        });
       };
       setTimeout(() => this.onopen?.(undefined as never), 0);
     }
@@ -50,7 +57,7 @@ function startService() {
 
 /** A heartbeat as an event. */
 const heartbeat = (seq: number, block: number) => {
-  const head = { seq, prevSeq: seq - 1 || null, blockNumber: block, blockHash: '0x', blockTimestamp: 0 };
+  const head = { seq, prevSeq: seq - 1 || null, blockNumber: block, blockHash: '0x', blockTimestamp: 900 + block };
   return `event: heartbeat\nid: a\ndata: ${JSON.stringify(head)}\n\n`;
 };
 
@@ -242,4 +249,15 @@ test('streams are tried again after 30 s, also when the clock is set back', asyn
   await vi.advanceTimersByTimeAsync(35_000);
   expect(service.streamsTried).toBe(2);
   stop.abort();
+});
+
+test('a block has its time, but that of batches', async () => {
+  for (const [followed, timestamp] of [
+    [await followSocket(), 905],
+    [await followEvents(), 905],
+    [await follow({ WebSocket: undefined, fetch: startBatches().fetch }), null],
+  ] as const) {
+    expect(followed.states.at(-1)?.block).toEqual({ number: 5, hash: '0x', timestamp });
+    followed.stop.abort();
+  }
 });

@@ -6,6 +6,11 @@ export type Quote = components['schemas']['Quote'];
 export interface Block {
   readonly number: number;
   readonly hash: string;
+  /**
+   * Its time, Unix seconds: a quote may be read at a block that is older than its `serverTs`, by up to the service's
+   * `quotes.maxAgeMs`. Null with `batch`, where it is not known.
+   */
+  readonly timestamp: number | null;
 }
 
 /** Why a pool has no quote to use. */
