@@ -11,7 +11,7 @@ const MAX_AGE_MS = 30_000;
 let isTrading = false;
 for await (const { block, quotes, stale } of stream({ url, chainId: Number(chain), pools, signal: stop.signal })) {
   const isCurrent = block !== null && stale.size === 0;
-  const mayTrade = isCurrent && quotes.values().every((quote) => isTradable(quote, { maxAgeMs: MAX_AGE_MS }));
+  const mayTrade = isCurrent && [...quotes.values()].every((quote) => isTradable(quote, { maxAgeMs: MAX_AGE_MS }));
   if (mayTrade !== isTrading) {
     const [reason] = stale.values();
     process.stdout.write(

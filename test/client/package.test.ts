@@ -15,7 +15,7 @@ import { startedBrowser, visit } from '../explorer/browser.ts';
 import { startExplorerWorld } from '../explorer/world.ts';
 import { openWorld, startedWorld } from '../harness/open-world.ts';
 import { CHAIN_A } from '../metadata/listing-fixture.ts';
-import { installClient, readmePrograms } from './install.ts';
+import { installClient, linkPackages, readmePrograms } from './install.ts';
 
 /** After minifying and gzip, with everything that the subpath uses. */
 const MAX_BYTES = { math: 4_000, rest: 4_000, simulate: 1_500, stream: 6_000 };
@@ -124,6 +124,27 @@ test.each([
     expect(stdout).toBe('10n ResponseError');
   },
 );
+
+test('programs of the README and examples are valid in strict TypeScript', async () => {
+  await linkPackages(client.folder, ['@types']);
+  const texts = [...(await readmePrograms(world.url))];
+  for (const name of ['best-price', 'market-maker', 'watcher'])
+    texts.push(await readFile(join(PROJECT_ROOT, 'client/examples', `${name}.ts`), 'utf8'));
+  const paths = await Promise.all(texts.map((text, index) => client.write(`strict-${index}.ts`, text)));
+  const program = ts.createProgram(paths, {
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    noUncheckedIndexedAccess: true,
+    skipLibCheck: true,
+    noEmit: true,
+    target: ts.ScriptTarget.ES2022,
+    moduleResolution: ts.ModuleResolutionKind.NodeNext,
+    module: ts.ModuleKind.NodeNext,
+    typeRoots: [join(client.folder, 'node_modules/@types')],
+    types: ['node'],
+  });
+  expect(ts.getPreEmitDiagnostics(program).map(({ messageText }) => messageText)).toEqual([]);
+});
 
 /** As text: functions of this file use helpers that a page does not have. */
 const IN_BROWSER = `async ({ url, ...pool }) => {
