@@ -155,7 +155,7 @@ test('after a lost message nothing is held, and the next connection begins from 
   const message = { blockNumber: 5, blockHash: '0x5', blockTimestamp: 9 };
   held.connect('sse');
   held.take({ event: 'heartbeat', id: 'a', seq: 1, prevSeq: null, ...message });
-  expect([held.state().block, held.resumeId]).toEqual([{ number: 5, hash: '0x5' }, 'a']);
+  expect([held.state().block, held.resumeId]).toEqual([{ number: 5, hash: '0x5', timestamp: 9 }, 'a']);
   const next = { event: 'heartbeat', id: 'c', seq: 3, prevSeq: 2, ...message };
   expect(() => held.take(next)).toThrow('Message 2 is missing: the last one was 1');
   expect([held.state().block, held.state().quotes.size, held.resumeId]).toEqual([null, 0, '']);
