@@ -6,6 +6,7 @@ import { execa } from 'execa';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { ownMain } from '../local/services/own-process.ts';
+import { loginUrl } from '../local/services/process-logins.ts';
 import { readParquet } from '../test/harness/read-parquet.ts';
 import { CHAINS, DAY, openHistory, type SeededHistory, START } from '../test/harness/seed-history.ts';
 
@@ -275,6 +276,10 @@ test('wrong arguments, folders and logins end it with one line', async () => {
   operator.username = 'operator';
   const refused = await runExport(command('pool_day', 'csv', out), operator.href);
   expect([refused.exitCode, refused.stderr]).toEqual([1, expect.stringMatching(/^DATABASE_URL: [^\n]+$/)]);
+  const unable = await runExport(command('pool_day', 'csv', out), loginUrl(history.url, 'keys'));
+  const use = "use an analyst's login, such as ANALYST_DATABASE_URL of npm start";
+  const stderr = `DATABASE_URL: permission denied to set role "analyst": ${use}`;
+  expect([unable.exitCode, unable.stderr]).toEqual([1, stderr]);
 });
 
 test('it has help with examples and exit codes, and refuses what it does not know', async () => {

@@ -11,6 +11,8 @@ import { runMain } from '../runtime/run-main.ts';
 export const EXIT_CODES =
   'Exit codes: 0 done; 1 wrong argument or setting, or refused; 75 try again: the database is unreachable.';
 
+const ANALYST = "an analyst's login, such as ANALYST_DATABASE_URL of npm start";
+
 /** The result of a command: a value for programs, and a human-readable text. */
 export type Result = { readonly value: unknown; readonly text: string };
 
@@ -79,7 +81,7 @@ export async function withDatabase(
   try {
     await work($client);
   } catch (cause) {
-    throw databaseSettingError(cause, 'DATABASE_URL') ?? cause;
+    throw databaseSettingError(cause, 'DATABASE_URL', role === 'analyst' ? ANALYST : undefined) ?? cause;
   } finally {
     await $client.end();
   }

@@ -9,23 +9,25 @@ class DatabaseUnreachableError extends ConfigError {
   override readonly retryable = true;
 }
 
-/**
- * SQLSTATE of a rejected user or password, of a database that does not exist, and of a login that is not a member of
- * the group of its process. A retry helps with none of them.
- */
-const REJECTED_CODES = ['28000', '28P01', '3D000', '42501'];
+/** SQLSTATE of a login that may not do this, as it is not a member of the group of its process. */
+const MISSING_RIGHT = '42501';
+/** With those of a rejected user or password, and of a database that does not exist. A retry helps with none of them. */
+const REJECTED_CODES = ['28000', '28P01', '3D000', MISSING_RIGHT];
 /** The driver's message when the server wants a password and the URL has none. */
 const NO_PASSWORD = /^SASL: /;
 
 /**
  * Turns an error of the database into one line about the setting with its URL: the login was rejected, or the database
  * is unreachable. Our own errors are returned unchanged. Null for all others, such as a wrong query.
+ *
+ * @param login which login to use instead of one without a right
  */
-export function databaseSettingError(error: unknown, setting: string): AppError | null {
+export function databaseSettingError(error: unknown, setting: string, login?: string): AppError | null {
   if (error instanceof AppError) return error;
   const [message, code] = describe(error);
   const options = { cause: error };
   if (NO_PASSWORD.test(message)) return new ConfigError(`${setting}: the database asks for a password`, options);
+  if (code === MISSING_RIGHT && login) return new ConfigError(`${setting}: ${message}: use ${login}`, options);
   if (REJECTED_CODES.includes(code)) return new ConfigError(`${setting}: ${message}`, options);
   const isNotMigrated = isMissing(error);
   if (!isNotMigrated && !isDatabaseUnreachable(error)) return null;

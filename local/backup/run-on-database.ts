@@ -10,6 +10,9 @@ const COMMON_HELP = `
 Settings: DATABASE_URL, with the login of migrate; without it, the database of the folder.
 Exit codes: 0 done; 1 a wrong setting or file, or a fault; ${EXIT_RETRY} try again: it was stopped, or the database is unreachable.`;
 
+/** `settings.sh` has the operator's, which may not read all tables. */
+const OWNER = 'the login of migrate, or unset it for the database of --data';
+
 interface DatabaseCommand {
   readonly name: string;
   readonly description: string;
@@ -43,7 +46,7 @@ export async function runOnDatabase({ name, description, file, help, work }: Dat
         progress.print(await work(path, open, data));
         done.resolve('done');
       } catch (cause) {
-        throw databaseSettingError(cause, 'DATABASE_URL') ?? cause;
+        throw databaseSettingError(cause, 'DATABASE_URL', OWNER) ?? cause;
       }
     },
     until: done.promise,

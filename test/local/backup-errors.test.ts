@@ -6,6 +6,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import pg from 'pg';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { migrate } from '../../db/migrate.ts';
+import { loginUrl } from '../../local/services/process-logins.ts';
 import { createTempFolder } from '../../local/services/temp-folder.ts';
 import { PROJECT_ROOT } from '../../runtime/project-root.ts';
 import { startedWorld } from '../harness/open-world.ts';
@@ -67,6 +68,11 @@ describe('what cannot be backed up or restored is one line, and nothing is chang
       [['a.gz'], database, /^DATABASE_URL: the database is not migrated, "npm run migrate" does that \(.*\)$/],
       [['a.gz'], 'postgres://me@127.0.0.1:1/pools', /^DATABASE_URL: the database is unreachable/],
       [[into], migrated, /none\/a.gz cannot be written \(ENOENT\)$/],
+      [
+        ['a.gz'],
+        loginUrl(migrated, 'keys'),
+        /^DATABASE_URL: permission denied for .+: use the login of migrate, or unset/,
+      ],
     ] as const) {
       expect(lineOf('backup', await run('backup', args, { DATABASE_URL }))).toMatch(errors);
     }
