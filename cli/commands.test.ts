@@ -1,11 +1,12 @@
 import { execa } from 'execa';
 import pg from 'pg';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { findKey, keyIdOf } from '../db/api-keys.ts';
 import { ownEnvironment, ownMain } from '../local/services/own-process.ts';
 import { createMigratedDatabase } from '../test/harness/database.ts';
 import { createOnchainTables, setIndexedBlock } from '../test/harness/onchain-tables.ts';
 import { startedWorld } from '../test/harness/open-world.ts';
+import { openSeeder, type Seeder, seedPools } from '../test/harness/seed-pools.ts';
 
 // Each command is a process of its own, which a busy machine takes seconds to start.
 vi.setConfig({ testTimeout: 180_000 });
@@ -15,13 +16,15 @@ const POOL = '0x00000000000000000000000000000000000000bb';
 
 const database = startedWorld(createMigratedDatabase);
 let client: pg.Pool;
+let seeder: Seeder;
 
 beforeAll(async () => {
   client = new pg.Pool({ connectionString: database.url, max: 2 });
   await createOnchainTables(client);
+  seeder = openSeeder(database.url);
 });
 
-afterAll(() => client.end());
+afterAll(() => Promise.all([client.end(), seeder.end()]));
 
 const holderOfKey = async (key: string) => (await findKey(client, key))?.holder ?? null;
 
@@ -105,10 +108,22 @@ test('a curator is named, verified step by step, and forgotten', async () => {
 });
 
 test('a pool is delisted and listed again', async () => {
-  await cli('delist', 'add', '1', POOL, '--reason', 'rug');
+  await seedPools(seeder.db, [{ pool: { chainId: 1, address: POOL } }]);
+  const { stdout } = await cli('delist', 'add', '1', POOL, '--reason', 'rug');
+  expect(stdout).toBe(`delisted ${POOL} on chain 1`);
   expect((await cli('delist', 'list')).stdout).toMatch(new RegExp(`^CHAIN .*\n1 +${POOL} .* rug$`));
   expect((await cli('delist', 'remove', '1', POOL)).exitCode).toBe(0);
   expect(await cli('delist', 'remove', '1', POOL)).toMatchObject({ exitCode: 1 });
+});
+
+test('a delisted address of which no pool is indexed may be mistyped: that is said', async () => {
+  const other = await cli('delist', 'add', '2', POOL);
+  expect(other.stdout).toBe(`delisted ${POOL} on chain 2, of which no such pool is indexed`);
+  const unindexed = await createMigratedDatabase();
+  onTestFinished(unindexed.drop);
+  const env = ownEnvironment('delist', { DATABASE_URL: unindexed.url });
+  const { stdout } = await execa('node', [...ownMain('delist'), 'add', '1', POOL, '--json'], { env });
+  expect(JSON.parse(stdout)).toEqual({ chainId: 1, pool: POOL, delisted: true, indexed: false });
 });
 
 test('status shows how far each chain is', async () => {

@@ -1,6 +1,8 @@
 import { and, eq, sql } from 'drizzle-orm';
+import type pg from 'pg';
 import type { Address } from 'viem';
 import { ConfigError } from '../config/config-error.ts';
+import { isMissing } from '../db/failure.ts';
 import { queriesOn } from '../db/query-builder.ts';
 import { delistedPools } from '../db/schema/operator.ts';
 import { addressArgument, chainIdArgument } from './arguments.ts';
@@ -33,7 +35,10 @@ poolCommand('add', 'take a pool off; again, to change the reason')
           target: [delistedPools.chainId, delistedPools.pool],
           set: { reason: sql`coalesce(${reason ?? null}, ${delistedPools.reason})` },
         });
-      return { value: { chainId, pool, delisted: true }, text: `delisted ${pool} on chain ${chainId}\n` };
+      const isKnown = await isIndexed(database, chainId, pool);
+      const note = isKnown ? '' : ', of which no such pool is indexed';
+      const value = { chainId, pool, delisted: true, indexed: isKnown };
+      return { value, text: `delisted ${pool} on chain ${chainId}${note}\n` };
     }),
   );
 
@@ -57,5 +62,16 @@ addCommand(program, 'list', 'list the pools that are off').action(
     return { value: rows, text: formatTable(headings, rows) };
   }),
 );
+
+/** Whether the index has a pool; it may be mistyped, or found later. False before the first index. */
+async function isIndexed(database: pg.Pool, chainId: number, pool: Address): Promise<boolean> {
+  try {
+    const sql = 'SELECT FROM read_model.pool WHERE chain_id = $1 AND address = $2';
+    return (await database.query(sql, [chainId, pool])).rows.length > 0;
+  } catch (error) {
+    if (isMissing(error)) return false;
+    throw error;
+  }
+}
 
 runCommand(program);
