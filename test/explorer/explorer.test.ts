@@ -108,7 +108,7 @@ test('an empty index is reported, not shown as loading', async () => {
   await world.listing.pool.query('DELETE FROM operator.pool_listing');
   await world.listing.pool.query('UPDATE operator.listing_window SET generation = generation + 1');
   const page = await open('/');
-  await page.getByText('No pool matches').waitFor();
+  await page.getByText('No pool matches. Pools below $10 or unpriced are hidden unless asked for.').waitFor();
   expect(await page.locator('.skeleton').count()).toBe(0);
   await close();
 });

@@ -54,7 +54,7 @@ export function PoolsPage() {
         <Notice>
           {data.total > 0
             ? 'There is no such page of the list.'
-            : 'No pool matches. Pools below $10 are hidden unless asked for.'}
+            : 'No pool matches. Pools below $10 or unpriced are hidden unless asked for.'}
         </Notice>
       )}
       {data && <Pager view={view} shown={data.data} total={data.total} next={data.nextOffset} />}
