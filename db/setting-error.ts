@@ -11,7 +11,7 @@ class DatabaseUnreachableError extends ConfigError {
 
 /** SQLSTATE of a login that may not do this, as it is not a member of the group of its process. */
 const MISSING_RIGHT = '42501';
-/** With those of a rejected user or password, and of a database that does not exist. A retry helps with none of them. */
+/** With those of a rejected user or password, and of a database that does not exist: a retry helps with none. */
 const REJECTED_CODES = ['28000', '28P01', '3D000', MISSING_RIGHT];
 /** The driver's message when the server wants a password and the URL has none. */
 const NO_PASSWORD = /^SASL: /;
