@@ -180,13 +180,16 @@ export async function takenBack<T>(chain: DevChain, run: () => Promise<T>): Prom
   try {
     return await run();
   } finally {
-    // Some time after a receipt the node drops what waits with that nonce: the next transaction must not be there yet.
     await emptyPool(chain);
     await chain.client.revert({ id });
   }
 }
 
-async function emptyPool({ client }: DevChain): Promise<void> {
+/**
+ * Waits until nothing waits to be mined. Some time after a receipt the node drops what waits with that nonce: before a
+ * block is taken back, the next transaction must not be there yet, and until then the pool counts the old one.
+ */
+export async function emptyPool({ client }: DevChain): Promise<void> {
   const deadline = Date.now() + RECEIPT_TIMEOUT_MS;
   for (;;) {
     const { pending, queued } = await client.getTxpoolStatus();

@@ -6,6 +6,7 @@ import { type ChainConfig, DeploymentConfig, HistoryConfig, MULTICALL3 } from '.
 import { writeTradeMinutes } from '../../db/history/trade-minutes.ts';
 import { sendSwap } from '../../devnet/actions.ts';
 import { loadArtifact } from '../../devnet/artifacts.ts';
+import { emptyPool } from '../../devnet/dev-chain.ts';
 import { packedPoolEvents } from '../../devnet/packed/abi.ts';
 import { amountsOf, packedSwapAmounts } from '../../devnet/packed/actions.ts';
 import { type MarketPool, ONE, PackedMarket, quoteAround } from '../../devnet/packed/market.fixture.ts';
@@ -129,6 +130,7 @@ describe.each(['sumOnEdges', 'sumOnPrice'] as const)('packed pools that charge b
       hundredths -= 1n;
       const quote = quoteAround(hundredths);
       await chain.client.setAutomine(false);
+      await emptyPool(chain);
       try {
         const sent = [setQuote(chain, moved.provider, quote)];
         const pending = async () => (await chain.client.getTxpoolStatus()).pending;

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { PublicClient } from 'viem';
 import { type Anvil, startAnvil } from '../../devnet/anvil.ts';
 import type { ServedChain } from '../../devnet/chains-config.ts';
-import { connectDevChain, type DevChain } from '../../devnet/dev-chain.ts';
+import { connectDevChain, type DevChain, emptyPool } from '../../devnet/dev-chain.ts';
 import { connectNode, request } from '../../devnet/json-rpc.ts';
 import type { Misbehaviour } from '../../devnet/misbehaviour.ts';
 import { packedVariant } from '../../devnet/packed/variants.ts';
@@ -150,6 +150,7 @@ export class ChaosChain {
       const { promise: until, resolve: release } = Promise.withResolvers<void>();
       this.#proxy.misbehave({ kind: 'held', until });
       try {
+        await emptyPool(this.#chain);
         const head = await this.head();
         await request(this.anvil.url, 'anvil_rollback', [depth]);
         await this.#forgetUndonePools();

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { calibrationChain } from '../../capture/calibration/calibrate-factory.ts';
 import { openChainRpc } from '../../chain/chain-rpc.ts';
+import { emptyPool } from '../../devnet/dev-chain.ts';
 import { packedVariant } from '../../devnet/packed/variants.ts';
 import { calibrateMark } from '../../protocol/guards/calibrate-mark.ts';
 import { layoutAdapter } from '../../protocol/layouts/adapters.ts';
@@ -50,6 +51,7 @@ describe.each([
     for (let round = 0; round < 6; round++) {
       await pool.movePrice(2_000 * (1 + round / 100));
       await client.setAutomine(false);
+      await emptyPool(market.chain);
       const traded = pool.trade({ zeroForOne: false, amountSpecified: -ONE / 10n });
       await expect.poll(async () => (await client.getTxpoolStatus()).pending).toBe(1);
       const moved = pool.movePrice(2_000 * (1.005 + round / 100));
