@@ -94,6 +94,7 @@ test('a chains file that changes twice while the first index is filled gets one 
         main: 'indexer',
         env: { CHAINS_CONFIG: chainsFile, DATABASE_URL: world.databaseUrl, HOST: '127.0.0.1', PORT: String(port) },
         ready: async () => (await indexes()).includes('onchain_1'),
+        startTimeoutMs: LIMITS.timeout,
       }),
     );
     await first.stop();

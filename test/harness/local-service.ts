@@ -68,6 +68,8 @@ export const localCommand = (main: string, args: readonly string[], env: Environ
   args: [...ownMain(main), ...args],
   cwd,
   env: { ...process.env, DATABASE_URL: '', REDIS_URL: '', PORT: '0', INDEXER_PORT: '0', ...env },
+  // Also of starts that fail, which make a Postgres before that.
+  startTimeoutMs: START_LIMIT_MS,
 });
 
 type StartLocal = (
@@ -101,7 +103,6 @@ const launch: StartLocal = ({ anvil }, args, env = {}, cwd, output) =>
     ...localCommand('start', args, { RPC_OF_ONE: anvil.url, ...env }, cwd),
     output,
     ready: /ready: the index follows/,
-    startTimeoutMs: START_LIMIT_MS,
     stopTimeoutMs: 20_000,
   }).catch((cause: ServiceError) => {
     throw new Error(`${cause.message}\n${cause.log}`, { cause });

@@ -141,7 +141,6 @@ describe('npm start, npm run backup, npm run restore and a new release', { timeo
     const again = await startService({
       ...localCommand('start', ['--data', place('data')], { RPC_OF_ONE: node.url }),
       ready: / API {2}/,
-      startTimeoutMs: START_LIMIT_MS,
     });
     onTestFinished(again.stop);
     const warning = `warning: chain ${chain.scenario.chainId}, ${node.url}: does not answer: status 403: Must be authenticated!`;
