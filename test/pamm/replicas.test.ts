@@ -1,5 +1,5 @@
 import { Worker } from 'bullmq';
-import { describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { startedWorld } from '../harness/open-world.ts';
 import { BundleRig, inSeconds } from './bundle-rig.ts';
 import { eventually } from './eventually.ts';
@@ -17,6 +17,13 @@ const replica = startedWorld(() => startApi(redis.url, mocks, rig.keys.prefix, {
 const OLDER = { accepted: false, error: 'skipped: older than a quote already seen for this stream' };
 
 describe('two API replicas', () => {
+  // An update is dropped that waits for the first connection to a builder for longer than updates may take.
+  beforeAll(async () => {
+    const answered = () => rig.submit(BSC, bodies.bsc({ blockNumber: 28, responseTimeoutMs: 1_000 }));
+    await eventually(async () => (await answered()).providers.every(({ accepted }) => accepted), 20_000);
+    mocks.bundle.state.received.length = 0;
+  });
+
   test('judge an update by what the other has taken', async () => {
     const body = bodies.bsc({ replacementSeqNumber: 5 });
     const first = await rig.submit(BSC, body);
