@@ -39,10 +39,19 @@ test('a chain whose file is off by more than a third is paced by its headers, an
   const { url, meanMs } = await chainWithBlocks(2);
   expect(await paceOf(url, 2_000)).toEqual({ pacedByMs: 2_000, warnings: [] });
   expect(await paceOf(url, 1_600)).toEqual({ pacedByMs: 1_600, warnings: [] });
-  for (const blockTimeMs of [750, 5_000]) {
+  for (const blockTimeMs of [750, 5_000, 15_000]) {
     const logged = { chainId: 31_337, blockTimeMs, blocks: BLOCKS, meanMs, pacedByMs: meanMs };
     expect(await paceOf(url, blockTimeMs)).toEqual({ pacedByMs: meanMs, warnings: [logged] });
   }
+});
+
+test('an hour without blocks does not count, once blocks came again for a while', async () => {
+  const { url } = await chainWithBlocks(2);
+  const { client } = await connectDevChain(url);
+  await client.increaseTime({ seconds: 3_600 });
+  await client.mine({ blocks: 150, interval: 2 });
+  const { pacedByMs } = await paceOf(url, 5_000);
+  expect(pacedByMs).toBeLessThanOrEqual(5_000);
 });
 
 test('what is no block time, or not known, changes nothing', async () => {

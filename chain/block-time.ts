@@ -6,6 +6,8 @@ import { type ChainRpc, openChainRpc } from './chain-rpc.ts';
 const BLOCKS = 256n;
 /** Fewer say nothing: a new chain. */
 const MIN_BLOCKS = 32n;
+/** This part of them counts alone where it is faster by a third: before, the chain stood still, or was slower. */
+const NEWEST = 4n;
 
 /** Mean time between the newest blocks of a chain. */
 export type BlockTime = { readonly blocks: number; readonly meanMs: number };
@@ -20,9 +22,15 @@ export async function measureBlockTime(rpc: ChainRpc): Promise<BlockTime | null>
   const { block } = await rpc.head();
   const blocks = block.number < BLOCKS ? block.number : BLOCKS;
   if (blocks < MIN_BLOCKS) return null;
-  const earlier = await rpc.blockAt(block.number - blocks);
-  const meanMs = Math.round((Number(block.timestamp - earlier.timestamp) * 1_000) / Number(blocks));
-  return { blocks: Number(blocks), meanMs };
+  const meanOf = async (count: bigint): Promise<BlockTime> => {
+    const earlier = await rpc.blockAt(block.number - count);
+    const meanMs = Math.round((Number(block.timestamp - earlier.timestamp) * 1_000) / Number(count));
+    return { blocks: Number(count), meanMs };
+  };
+  const all = await meanOf(blocks);
+  if (blocks < NEWEST * MIN_BLOCKS) return all;
+  const newest = await meanOf(blocks / NEWEST);
+  return newest.meanMs > 0 && newest.meanMs < all.meanMs && isOffByThird(newest.meanMs, all.meanMs) ? newest : all;
 }
 
 /** Whether the time that the chains file says is off by more than a third of it. */
@@ -30,8 +38,8 @@ export const isOffByThird = (meanMs: number, blockTimeMs: number): boolean =>
   Math.abs(meanMs - blockTimeMs) * 3 > blockTimeMs;
 
 const TIMEOUT_MS = 2_000;
-/** A mean that is further off is no block time: the chain stood still, or is a local one that was filled at once. */
-const MAX_FACTOR = 4;
+/** A mean that is further off is no block time: the chain stands still, or is a local one that was filled at once. */
+const MAX_FACTOR = { slower: 4, faster: 10 };
 
 /**
  * The chains with the block times that their headers show, where the chains file is off by more than a third. That is
@@ -46,7 +54,7 @@ async function withMeasuredTime<C extends ChainConfig>(chain: C, logger: Logger)
   const measured = await measureBlockTime(openChainRpc(chain, TIMEOUT_MS)).catch(() => null);
   if (measured === null || !isOffByThird(measured.meanMs, blockTimeMs)) return chain;
   const { blocks, meanMs } = measured;
-  const isBlockTime = meanMs * MAX_FACTOR >= blockTimeMs && meanMs <= MAX_FACTOR * blockTimeMs;
+  const isBlockTime = meanMs * MAX_FACTOR.faster >= blockTimeMs && meanMs <= MAX_FACTOR.slower * blockTimeMs;
   const pacedByMs = isBlockTime ? meanMs : blockTimeMs;
   logger.warn({ chainId, blockTimeMs, blocks, meanMs, pacedByMs }, 'blockTimeMs of the chains file is off by a third');
   return { ...chain, blockTimeMs: pacedByMs };

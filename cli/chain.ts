@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Address } from 'viem';
+import { measureBlockTime } from '../chain/block-time.ts';
 import type { ChainRpc } from '../chain/chain-rpc.ts';
 import { openRetryingRpc } from '../chain/discovery/retrying-rpc.ts';
 import type { MulticallTarget } from '../chain/multicall.ts';
@@ -17,7 +18,6 @@ import { complete, writeChainsJson } from './chain-add/complete-file.ts';
 import { describe } from './chain-add/describe.ts';
 import { type FoundDeployment, findDeployment } from './chain-add/find-deployment.ts';
 import { probeAbilities } from './chain-add/probed-abilities.ts';
-import { usualBlockTime } from './chain-add/usual-block-time.ts';
 import { checkPrices } from './config-check/chain-settings.ts';
 import { checkChain } from './config-check/check-chain.ts';
 import { addCommand, printResult, runCommand } from './run-command.ts';
@@ -125,8 +125,8 @@ async function openNodes(urls: readonly string[], wanted: number | undefined) {
 const askNode = () => ask('URL of a node, or env:NAME', '--node', urlArgument(RpcUrlOrEnv));
 
 async function blockTimeOf(rpc: ChainRpc): Promise<number> {
-  const measured = await usualBlockTime(rpc);
-  if (measured !== null) return measured;
+  const measured = await measureBlockTime(rpc);
+  if (measured && measured.meanMs > 0) return measured.meanMs;
   const question = 'The chain is too young to show its block time. Milliseconds between blocks';
   return ask(question, '--block-time', blockTimeArgument);
 }
