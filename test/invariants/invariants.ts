@@ -160,7 +160,7 @@ export const INVARIANTS: readonly Invariant[] = [
   {
     holds: 'One worker sends to an endpoint at a time.',
     test: ['runtime/lease/lease.test.ts', 'one holder at a time'],
-    mutation: ['runtime/lease/acquire.lua', 'if holder and holder ~= token then return nil end', ''],
+    mutation: ['runtime/lease/acquire.lua', 'if holder and holder ~= token then', 'if false then'],
   },
   {
     holds: 'A revoked key is refused within three seconds.',
