@@ -5,6 +5,7 @@ import { ConfigError } from '../config/config-error.ts';
 import { isMissing } from '../db/failure.ts';
 import { queriesOn } from '../db/query-builder.ts';
 import { delistedPools } from '../db/schema/operator.ts';
+import { pools } from '../db/schema/read-model.ts';
 import { addressArgument, chainIdArgument } from './arguments.ts';
 import { addCommand, databaseProgram, type JsonOption, onDatabase, runCommand } from './run-command.ts';
 import { formatTable } from './table.ts';
@@ -66,8 +67,8 @@ addCommand(program, 'list', 'list the pools that are off').action(
 /** Whether the index has a pool; it may be mistyped, or found later. False before the first index. */
 async function isIndexed(database: pg.Pool, chainId: number, pool: Address): Promise<boolean> {
   try {
-    const sql = 'SELECT FROM read_model.pool WHERE chain_id = $1 AND address = $2';
-    return (await database.query(sql, [chainId, pool])).rows.length > 0;
+    const isIt = and(eq(pools.chainId, chainId), eq(pools.address, pool));
+    return (await queriesOn(database).select({ address: pools.address }).from(pools).where(isIt)).length > 0;
   } catch (error) {
     if (isMissing(error)) return false;
     throw error;
