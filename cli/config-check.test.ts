@@ -24,10 +24,12 @@ let deployment: Deployment;
 beforeAll(async () => {
   [folder, anvil] = await Promise.all([createTempFolder('config-check'), startAnvil({ chainId: CHAIN_ID })]);
   deployment = await deployProtocol(anvil.url, CHAIN_ID);
-  // Blocks of the time that the file says.
-  await (await connectDevChain(anvil.url)).client.mine({ blocks: 256, interval: 1 });
+  await mineAsFile();
 });
 afterAll(() => Promise.all([anvil.stop(), folder.remove()]));
+
+/** Makes the blocks that are measured of the time that the file says. */
+const mineAsFile = async () => (await connectDevChain(anvil.url)).client.mine({ blocks: 256, interval: 1 });
 
 /** A deployment of the chains file without faults, changed as given. */
 function deploymentWith(changes: Record<string, unknown> = {}) {
@@ -139,6 +141,7 @@ test('the newest pools of each factory report their layout; another than the fil
     initialAmount0PerShareE18: 10n ** 18n,
     initialAmount1PerShareE18: 10n ** 18n,
   });
+  await mineAsFile();
   const flatFactory = deployment.poolFactory;
   const packedFactory = packed?.deployment.poolFactory ?? '0x';
   const fileOf = (flat: string, other: string) => {
