@@ -48,7 +48,7 @@ function alertExpressions(): string[] {
 
 /** Tests of what chains cost of which no client requests a pool. */
 export function testIdleCost(world: OperatedWorld): void {
-  const { readiness } = operatedApi(world);
+  const { readiness, lagOf } = operatedApi(world);
   const BLOCKS = 10;
   const interval = ({ client }: OperatedChain, seconds: number) =>
     client.request({ method: 'evm_setIntervalMining', params: [seconds] } as never);
@@ -82,14 +82,16 @@ export function testIdleCost(world: OperatedWorld): void {
     const [polled, pushed] = costs;
     expect(polled).toBeLessThanOrEqual(2.5);
     expect(pushed).toBeLessThanOrEqual(1.5);
-    // Its logs are read, block by block: an indexer that is behind reads the last ones now.
-    await vi.waitFor(async () => {
-      const whole = await scrapeAll(world);
-      for (const [i, chain] of world.chains.entries()) {
-        const blocks = (to[i] ?? 0) - (from[i] ?? 0);
-        expect(callsOf(whole, chain) - callsOf(before, chain)).toBeGreaterThan(0.9 * blocks);
-      }
+    // Its logs are read, block by block. An indexer that is behind reads the last ones now.
+    await vi.waitUntil(async () => {
+      const lags = await Promise.all(world.chains.map(lagOf));
+      return lags.every((lag, i) => (lag?.indexedBlock ?? 0) >= (to[i] ?? 0));
     }, EVENTUALLY);
+    const whole = await scrapeAll(world);
+    for (const [i, chain] of world.chains.entries()) {
+      const blocks = (to[i] ?? 0) - (from[i] ?? 0);
+      expect(callsOf(whole, chain) - callsOf(before, chain)).toBeGreaterThan(0.9 * blocks);
+    }
   });
 }
 
