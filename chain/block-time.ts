@@ -6,8 +6,8 @@ import { type ChainRpc, openChainRpc } from './chain-rpc.ts';
 const BLOCKS = 256n;
 /** Fewer say nothing: a new chain. */
 const MIN_BLOCKS = 32n;
-/** This part of them counts alone where it is faster by a third: before, the chain stood still, or was slower. */
-const NEWEST = 4n;
+/** The newest quarter counts alone where it is faster by a third: before it, the chain stood still, or was slower. */
+const QUARTERS = 4n;
 
 /** Mean time between the newest blocks of a chain. */
 export type BlockTime = { readonly blocks: number; readonly meanMs: number };
@@ -28,8 +28,8 @@ export async function measureBlockTime(rpc: ChainRpc): Promise<BlockTime | null>
     return { blocks: Number(count), meanMs };
   };
   const all = await meanOf(blocks);
-  if (blocks < NEWEST * MIN_BLOCKS) return all;
-  const newest = await meanOf(blocks / NEWEST);
+  if (blocks < QUARTERS * MIN_BLOCKS) return all;
+  const newest = await meanOf(blocks / QUARTERS);
   return newest.meanMs > 0 && newest.meanMs < all.meanMs && isOffByThird(newest.meanMs, all.meanMs) ? newest : all;
 }
 
@@ -38,7 +38,10 @@ export const isOffByThird = (meanMs: number, blockTimeMs: number): boolean =>
   Math.abs(meanMs - blockTimeMs) * 3 > blockTimeMs;
 
 const TIMEOUT_MS = 2_000;
-/** A mean that is further off is no block time: the chain stands still, or is a local one that was filled at once. */
+/**
+ * How much slower or faster than the chains file a mean may be. Beyond that it is no block time: a chain that stands still
+ * looks slower, a local one that was filled at once looks faster.
+ */
 const MAX_FACTOR = { slower: 4, faster: 10 };
 
 /**

@@ -39,8 +39,8 @@ const MAX_POOLS = 500;
  * WebSocket is replaced by server-sent events, and refused events by batch requests. Both are tried again after 30 s.
  *
  * @yields the state whenever it changes. Without a block, nothing is known to be current: stop trading
- * @throws ResponseError when the request itself is rejected: 400, 401, or 404 with the service's `error`. RangeError
- *   for too many or no pools
+ * @throws ResponseError when the service rejects the request: 400, 401 or 404 (one of a proxy is tried again).
+ *   RangeError for too many or no pools
  * @example for await (const { block, quotes, stale } of stream({ url, chainId: 31337, pools })) { if (!block ||
  *   stale.size > 0) stopTrading(); else trade(quotes); }
  */

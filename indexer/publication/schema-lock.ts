@@ -66,7 +66,7 @@ export class SchemaLock {
   #session: pg.Client | null = null;
   #readsCache = true;
 
-  /** @param onCacheWait called when {@link keep} waits until cached logs are removed */
+  /** @param onCacheWait called once {@link keep} has to wait for a process that removes cached logs */
   constructor(url: string, schema: string, onCacheWait: () => void = () => undefined) {
     this.#url = url;
     this.#schema = schema;
