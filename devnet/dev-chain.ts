@@ -198,6 +198,19 @@ export async function emptyPool({ client }: DevChain): Promise<void> {
   }
 }
 
+/** Mines what `submitted` sends, and nothing of before, in one block. It must not wait for that block. */
+export async function minedTogether<T>(chain: DevChain, submitted: () => Promise<T>): Promise<T> {
+  await chain.client.setAutomine(false);
+  try {
+    await emptyPool(chain);
+    const result = await submitted();
+    await chain.client.mine({ blocks: 1 });
+    return result;
+  } finally {
+    await chain.client.setAutomine(true);
+  }
+}
+
 /** Mines at once (0) or at this interval, seconds. */
 export async function setBlockTime(chain: DevChain, seconds: number): Promise<void> {
   if (seconds === 0) await chain.client.setAutomine(true);

@@ -6,7 +6,7 @@ import { type ChainConfig, DeploymentConfig, HistoryConfig, MULTICALL3 } from '.
 import { writeTradeMinutes } from '../../db/history/trade-minutes.ts';
 import { sendSwap } from '../../devnet/actions.ts';
 import { loadArtifact } from '../../devnet/artifacts.ts';
-import { emptyPool } from '../../devnet/dev-chain.ts';
+import { minedTogether } from '../../devnet/dev-chain.ts';
 import { packedPoolEvents } from '../../devnet/packed/abi.ts';
 import { amountsOf, packedSwapAmounts } from '../../devnet/packed/actions.ts';
 import { type MarketPool, ONE, PackedMarket, quoteAround } from '../../devnet/packed/market.fixture.ts';
@@ -129,20 +129,16 @@ describe.each(['sumOnEdges', 'sumOnPrice'] as const)('packed pools that charge b
     for (let n = 0; n < 3; n++) {
       hundredths -= 1n;
       const quote = quoteAround(hundredths);
-      await chain.client.setAutomine(false);
-      await emptyPool(chain);
-      try {
-        const sent = [setQuote(chain, moved.provider, quote)];
+      const [quoted, sold] = await minedTogether(chain, async () => {
+        const sent = setQuote(chain, moved.provider, quote);
         const pending = async () => (await chain.client.getTxpoolStatus()).pending;
         await expect.poll(pending).toBe(1);
-        const sold = send(moved, true, ONE);
+        const sale = send(moved, true, ONE);
         await expect.poll(pending).toBe(2);
-        await chain.client.mine({ blocks: 1 });
-        await Promise.all(sent);
-        receipts.push(await sold);
-      } finally {
-        await chain.client.setAutomine(true);
-      }
+        return [sent, sale] as const;
+      });
+      await quoted;
+      receipts.push(await sold);
     }
     await index(receipts);
     expect(await record()).toBe(6);

@@ -5,7 +5,7 @@ import { DeploymentConfig } from '../../config/chains-schema.ts';
 import { writeTradeMinutes } from '../../db/history/trade-minutes.ts';
 import { routerAbi } from '../../devnet/abi.ts';
 import { noPriceLimit, sendSwap } from '../../devnet/actions.ts';
-import { mined, submit, takenBack } from '../../devnet/dev-chain.ts';
+import { mined, minedTogether, submit, takenBack } from '../../devnet/dev-chain.ts';
 import { evenBins } from '../../devnet/pools.ts';
 import { startRpcProxy } from '../../devnet/rpc-proxy.ts';
 import { swap as swapTable } from '../../indexer/ponder.schema.ts';
@@ -107,17 +107,6 @@ const sell = ({ address }: WorldPool, amountSpecified: bigint) =>
 const buy = ({ address }: WorldPool, amountSpecified: bigint) =>
   sendSwap(world.chain, world.deployment, { pool: address, zeroForOne: false, amountSpecified });
 
-/** One block with these actions, in this order. */
-async function inOneBlock(submitted: () => Promise<unknown>): Promise<void> {
-  await world.chain.client.setAutomine(false);
-  try {
-    await submitted();
-    await world.chain.client.mine({ blocks: 1 });
-  } finally {
-    await world.chain.client.setAutomine(true);
-  }
-}
-
 function submitSale({ address }: WorldPool, amount: bigint) {
   const args = [address, true, amount, noPriceLimit(true)] as const;
   const data = encodeFunctionData({ abi: routerAbi, functionName: 'swap', args });
@@ -203,7 +192,7 @@ test('a pool whose price is moved against each taker, in the block of the swap, 
     expected.push(await outputNow(moved, 10n ** 17n));
     price *= 0.995;
     const lower = price;
-    await inOneBlock(async () => {
+    await minedTogether(world.chain, async () => {
       void movePrice(world, moved, lower);
       const pending = async () => (await world.chain.client.getTxpoolStatus()).pending;
       await expect.poll(pending).toBe(1);
@@ -236,7 +225,7 @@ test('a pool whose price is moved against each taker, in the block of the swap, 
 test('a second swap in a block, and more than ten in a minute, are unknown and counted as unknown', async () => {
   const pool = await fundedPool();
   const hashes: `0x${string}`[] = [];
-  await inOneBlock(async () => {
+  await minedTogether(world.chain, async () => {
     for (let i = 0; i < 3; i++) hashes.push(await submitSale(pool, 10n ** 15n));
   });
   await index(await Promise.all(hashes.map((hash) => mined(world.chain, hash))));

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Q64 } from '../../protocol/fixed-point.ts';
 import { routerAbi, stopLossAdminAbi } from '../abi.ts';
 import { fundAccounts, noPriceLimit } from '../actions.ts';
-import { mined, send, staticCall, submit } from '../dev-chain.ts';
+import { mined, minedTogether, send, staticCall, submit } from '../dev-chain.ts';
 import { swapAllowlistExtension, velocityExtension } from '../pools.ts';
 import { packedStopLossAbi, packedVelocityAbi, quoteProviderAbi } from './abi.ts';
 import { packedStopLossExtension } from './deploy.ts';
@@ -153,14 +153,12 @@ describe.each(PACKED_VARIANTS.slice(0, 2))('guards of pools whose simulation tak
           { from: owner, to: deployment.swapRouter, data: swap },
         ];
       };
-      await chain.client.setAutomine(false);
       const hashes: Hex[] = [];
       // One block later the room is 1.41%: 1.5% is too far from the anchor, though near to the swap before.
-      for (const transaction of [...quoteAndBuy(201n), ...quoteAndBuy(203n), ...quoteAndBuy(202n)]) {
-        hashes.push(await submit(chain, transaction));
-      }
-      await chain.client.mine({ blocks: 1 });
-      await chain.client.setAutomine(true);
+      await minedTogether(chain, async () => {
+        for (const transaction of [...quoteAndBuy(201n), ...quoteAndBuy(203n), ...quoteAndBuy(202n)])
+          hashes.push(await submit(chain, transaction));
+      });
       const receipts = await Promise.all(hashes.map((hash) => mined(chain, hash)));
       expect(new Set(receipts.map(({ blockNumber }) => blockNumber)).size).toBe(1);
       const statuses = receipts.filter((_, index) => index % 2 === 1).map(({ status }) => status);

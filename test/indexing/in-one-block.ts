@@ -1,12 +1,13 @@
 import { expect } from 'vitest';
-import { connectDevChain, takenBack } from '../../devnet/dev-chain.ts';
+import { connectDevChain, minedTogether, takenBack } from '../../devnet/dev-chain.ts';
 import { request } from '../../devnet/json-rpc.ts';
 
 /** Makes the transactions of `work` again, all of them in one block. */
 export async function inOneBlock<T>(url: string, work: () => Promise<T>): Promise<T> {
   const head = async () => Number(await request<string>(url, 'eth_blockNumber', []));
   const sent: { from: string; to: string | null; input: string; gas: string; value: string }[] = [];
-  const done = await takenBack(await connectDevChain(url), async () => {
+  const chain = await connectDevChain(url);
+  const done = await takenBack(chain, async () => {
     const before = await head();
     const result = await work();
     for (let block = before + 1; block <= (await head()); block += 1) {
@@ -18,13 +19,12 @@ export async function inOneBlock<T>(url: string, work: () => Promise<T>): Promis
     }
     return result;
   });
-  await request(url, 'evm_setAutomine', [false]);
-  for (const { from, to, input, value } of sent) {
-    const transaction = { from, ...(to !== null && { to }), input, value, gas: '0x989680' };
-    await request(url, 'eth_sendTransaction', [transaction]);
-  }
-  await request(url, 'anvil_mine', ['0x1']);
-  await request(url, 'evm_setAutomine', [true]);
+  await minedTogether(chain, async () => {
+    for (const { from, to, input, value } of sent) {
+      const transaction = { from, ...(to !== null && { to }), input, value, gas: '0x989680' };
+      await request(url, 'eth_sendTransaction', [transaction]);
+    }
+  });
   const { transactions } = await request<{ transactions: string[] }>(url, 'eth_getBlockByNumber', ['latest', false]);
   expect(transactions).toHaveLength(sent.length);
   return done;

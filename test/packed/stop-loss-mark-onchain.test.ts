@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { calibrationChain } from '../../capture/calibration/calibrate-factory.ts';
 import { openChainRpc } from '../../chain/chain-rpc.ts';
-import { emptyPool } from '../../devnet/dev-chain.ts';
+import { minedTogether } from '../../devnet/dev-chain.ts';
 import { packedVariant } from '../../devnet/packed/variants.ts';
 import { calibrateMark } from '../../protocol/guards/calibrate-mark.ts';
 import { layoutAdapter } from '../../protocol/layouts/adapters.ts';
@@ -50,15 +50,14 @@ describe.each([
     const [trader, owner] = [roles.trader, roles.owner].map((role) => role.toLowerCase());
     for (let round = 0; round < 6; round++) {
       await pool.movePrice(2_000 * (1 + round / 100));
-      await client.setAutomine(false);
-      await emptyPool(market.chain);
-      const traded = pool.trade({ zeroForOne: false, amountSpecified: -ONE / 10n });
-      await expect.poll(async () => (await client.getTxpoolStatus()).pending).toBe(1);
-      const moved = pool.movePrice(2_000 * (1.005 + round / 100));
-      await expect.poll(async () => (await client.getTxpoolStatus()).pending).toBe(2);
-      await client.mine({ blocks: 1 });
-      await client.setAutomine(true);
-      await Promise.all([traded, moved]);
+      const sent = await minedTogether(market.chain, async () => {
+        const traded = pool.trade({ zeroForOne: false, amountSpecified: -ONE / 10n });
+        await expect.poll(async () => (await client.getTxpoolStatus()).pending).toBe(1);
+        const moved = pool.movePrice(2_000 * (1.005 + round / 100));
+        await expect.poll(async () => (await client.getTxpoolStatus()).pending).toBe(2);
+        return [traded, moved] as const;
+      });
+      await Promise.all(sent);
       const { transactions } = await client.getBlock({ includeTransactions: true });
       expect(transactions.map(({ from }) => from)).toEqual([trader, owner]);
     }
