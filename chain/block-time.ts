@@ -39,8 +39,8 @@ export const isOffByThird = (meanMs: number, blockTimeMs: number): boolean =>
 
 const TIMEOUT_MS = 2_000;
 /**
- * How much slower or faster than the chains file a mean may be. Beyond that it is no block time: a chain that stands still
- * looks slower, a local one that was filled at once looks faster.
+ * How much slower or faster than the chains file a mean may be. Beyond that it is no block time: a chain that stands
+ * still looks slower, a local one that was filled at once looks faster.
  */
 const MAX_FACTOR = { slower: 4, faster: 10 };
 

@@ -57,7 +57,7 @@ export async function writeLevels(
   if (isOfEarlier(block, target)) return null;
   const head = frameHead(shape.format, chain.chainId, target, madeAt);
   const extrasOf = (snapshot: DepthSnapshot): PoolExtras => ({
-    // Gas is measured at the block whose state is shown: in the block being built, a pool may hold or ask something else.
+    // Gas is measured at the block whose state is shown: in the block being built, a pool may hold something else.
     gas: chain.swapGas.of(snapshot, snapshot.block.pending ? block : snapshot.block),
     shares: shares.of(snapshot.pool.address),
   });
